@@ -26,6 +26,7 @@ from zlib import crc32
 import numpy as np
 
 import discreet
+from discreet.models.features import far_weights
 from discreet.privacy.declaration import Reads, declared, homes
 
 FOUND = Path(__file__).parent / "ordinary.jsonl"
@@ -230,7 +231,8 @@ def questions(name: str, frame: Any) -> Iterator[Question]:
     by_kind = kinds(frame)
     for asked in sorted(set(homes()) & set(TWINS)):
         statistic = declared(asked)
-        given = {parameter: statistic.reads(parameter, {}) for parameter in statistic.columns}
+        asked_for = [one for one in statistic.columns if one in statistic.positional]
+        given = {parameter: statistic.reads(parameter, {}) for parameter in asked_for}
         first = next(iter(given))
         if len(given) == 2:
             numbers = by_kind.get("number", [])
@@ -363,7 +365,8 @@ def _meant(question: Question, spread: Any, about: str, columns: Mapping[str, An
         )
     if getattr(spread, "limit", None) is not None:
         x, y = (np.asarray(part, dtype=float) for part in columns.values())
-        return limited(x, y, *spread.limit)
+        way, limit = spread.limit
+        return limited(x, y, way, limit, spread.value.link, far=spread.far)
     return None
 
 
@@ -386,14 +389,22 @@ def pulled_in(x: Any, way: Any, centre: Any, one: float, radius: float) -> tuple
     return centre + back @ mean, back @ second @ back.T
 
 
-def limited(x: Any, y: Any, way: Any, limit: float) -> Any:
-    """Coefficients and intercept of least squares, nobody's influence above a limit: weighted until they stay."""
-    design, weights = np.column_stack([np.ones(len(x)), x]), np.ones(len(x))
+def limited(x: Any, y: Any, way: Any, limit: float, link: str, *, far: bool = False) -> Any:
+    """Coefficients and intercept, nobody's influence above a limit, or rows beyond it weigh less: until they stay."""
+    units = np.append(1.0, x.std(axis=0))
+    design, kept, found = np.column_stack([np.ones(len(x)), x]), np.ones(len(x)), np.zeros(x.shape[1] + 1)
     lengths = np.linalg.norm(design @ way, axis=1)
     for _ in range(200):
-        root = np.sqrt(weights)[:, None]
-        found = np.linalg.lstsq(design * root, y * root[:, 0], rcond=None)[0]
-        weights = np.minimum(1.0, limit / np.maximum(lengths * np.abs(y - design @ found), 1e-300))
+        linear = np.clip(design @ found, -30, 30)
+        mean = {"identity": linear, "logit": 1 / (1 + np.exp(-linear)), "log": np.exp(linear)}[link]
+        slope = {"identity": np.ones(len(x)), "logit": mean * (1 - mean), "log": mean}[link]
+        kept = np.minimum(1.0, limit / np.maximum(lengths * np.abs(y - mean), 1e-300))
+        if far:
+            kept = far_weights(lengths, limit)
+        root = np.sqrt(kept * slope)[:, None]
+        step = np.linalg.lstsq(design / units * root, kept * (y - mean) / root[:, 0], rcond=None)[0] / units
+        long = 1.0 if link == "identity" else np.sqrt(np.mean((design @ step) ** 2))
+        found = found + step / max(long, 1.0)
     return np.append(found[1:], found[0])
 
 

@@ -85,7 +85,8 @@ def guessed(
     arguments: dict[str, Any] = {}
     for parameter in statistic.columns:
         reads = statistic.reads(parameter, own)
-        if statistic.loose is None and not (statistic.blocks and parameter == "y"):
+        asked = statistic.loose is None and parameter in statistic.positional  # others are optional
+        if asked and not (statistic.blocks and parameter == "y"):
             one = column.get(parameter, column["x"]) if reads.kind == "number" else column[reads.kind]
             arguments[parameter] = several if reads.width == "several" else one
     for name in statistic.needed:

@@ -25,8 +25,8 @@ def table(x: Any) -> Any:
     return np.stack([x, x[::-1]], axis=1)
 
 
-def called(name: str, x: Any, **how: Any) -> Any:
-    """A statistic of these values: as a column, as a table of two, or as samples."""
+def called(name: str, x: Any, beside: tuple[str, ...] = (), **how: Any) -> Any:
+    """A statistic of these values: as a column, as a table of two, or as samples; `beside` are optional columns."""
     statistic = declared(name)
     options = {option: value for option, value in posed(name).items() if option not in statistic.columns}
     options |= {"size": 720, "missing": "keep"} if "size" in statistic.options else {}
@@ -35,8 +35,9 @@ def called(name: str, x: Any, **how: Any) -> Any:
     given = {
         parameter: table(x) if statistic.reads(parameter, options).width == "several" else x
         for parameter in statistic.columns
-        if not (statistic.blocks and parameter == "y")
+        if parameter in (*statistic.positional, *beside) and not (statistic.blocks and parameter == "y")
     }
+    options |= BOTH if beside else {}
     return getattr(discreet, name)(**given, **options, **how)
 
 
@@ -48,6 +49,11 @@ VERBS: dict[str, Callable[..., Any]] = {
     "descent": lambda x, **how: discreet.logistic_regression(table(x), x, method="descent", **BOTH, **how),
     "huber": lambda x, **how: discreet.sgd("huber", table(x), x, size=720, missing="keep", **BOTH, **how),
     **{name: partial(called, name) for name in homes()},
+    **{
+        f"weighted {name}": partial(called, name, beside=("weights", "offset"))
+        for name in homes()
+        if "weights" in declared(name).columns
+    },
 }
 
 

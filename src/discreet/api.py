@@ -130,7 +130,7 @@ def given_table(
         if not reads.streams or reads.kind == "category":
             check_held(value)
         if reads.width == "one" or (reads.width == "either" and not is_table(value)):
-            columns[OWN + parameter] = _single(value, parameter, statistic.name)
+            columns[OWN + parameter] = _single(value, parameter, statistic)
             named[parameter] = OWN + parameter
             continue
         if _has_names(value):
@@ -184,7 +184,18 @@ def _framed(
             f"of columns, not {type(frame).__name__}"
         )
     held = opened(frame)
-    return Table(held, held.kinds), {**arguments, str(other): None}, {}
+    named = {**arguments, str(other): None}
+    given = [name for name in statistic.columns if name not in (parameter, other) and arguments.get(name) is not None]
+    own = {name: one_column(arguments[name]) for name in given if not isinstance(arguments[name], str)}
+    if not own:  # those that are names are columns of the frame
+        return Table(held, held.kinds), named, {}
+    for name, values in own.items():
+        if len(values) != held.length:
+            raise BadInput(
+                f"{other} has {held.length} rows and {name} has {len(values)}; each row needs an entry in both"
+            )
+    whole = from_mapping({name: held.held[name] for name in held.names} | {OWN + name: own[name] for name in own})
+    return Table(whole, {**whole.kinds, **held.kinds}), named | {name: OWN + name for name in own}, {}
 
 
 def opened(frame: Any) -> Held:
@@ -200,13 +211,15 @@ def _has_names(value: Any) -> bool:
     return isinstance(value, Mapping) or (framed and hasattr(value, "shape"))
 
 
-def _single(value: Any, parameter: str, name: str) -> Any:
+def _single(value: Any, parameter: str, statistic: Statistic) -> Any:
     """One column as it is; a table is refused."""
     if getattr(getattr(value, "dtype", None), "kind", "") == "V":
         raise BadInput(f"{parameter} holds records; give a frame with columns")
+    if isinstance(value, str) and parameter not in statistic.positional:
+        raise BadInput(f"{parameter} is the text {value!r}; give the column itself, or a formula and its frame")
     if is_table(value):
         example = f"{parameter}[{next(iter(opened(value).names), '')!r}]" if _has_names(value) else f"{parameter}[:, 0]"
-        raise BadInput(f"{parameter} has several columns; {name} takes one, for example {example}")
+        raise BadInput(f"{parameter} has several columns; {statistic.name} takes one, for example {example}")
     return value
 
 

@@ -198,8 +198,7 @@ class Question:
     @property
     def title(self) -> str:
         """In a few words, for people."""
-        first = next(iter(self.wanted.facts.values()), None)
-        about = (first is not None and first.formula) or self.wanted.names
+        about = self.wanted.names
         about += f" == {self.arguments['equals']!r}" if about and self.arguments.get("equals") is not None else ""
         words = f"{self.statistic.name.replace('_', ' ')}{f' of {about}' if about else ''}"
         words += "" if self.where is None else f" where {self.where.text}"

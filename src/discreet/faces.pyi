@@ -475,6 +475,8 @@ def linear_regression(
     *,
     epsilon: Number,
     delta: Number,
+    weights: Any = None,
+    offset: Any = None,
     method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
     ridge: float | None = None,
     intercept: bool = True,
@@ -492,10 +494,11 @@ def linear_regression(
     `X` is an array or a frame of numbers and `y` the outcome; or X is a formula, "y ~ age + C(sex)", and y the frame
     (pandas, polars, Arrow or a dictionary of columns). `levels` lists the categories of a C(...), the one to compare
     with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
-    (0, 1) for rare truth values say. `ridge` is as scikit-learn's alpha; None adds only what the noise asks for.
-    `method` "moments" is a noisy sum of squares, "friendly" fits on blocks of people, "sgd" is descent on the squares,
-    for columns in units of about 1 and with no interval; "auto" is "moments". For people with several rows open a
-    session with person=, or use `fit`.
+    (0, 1) for rare truth values say. `weights` is a column of survey or precision weights: any numbers above 0, of any
+    scale; rows without one do not count. `offset` is a column that is taken off the outcome. `ridge` is as
+    scikit-learn's alpha; None adds only what the noise asks for. `method` "moments" is a noisy sum of squares,
+    "friendly" fits on blocks of people, "sgd" is descent on the squares, for columns in units of about 1 and with no
+    interval; "auto" is "moments". For people with several rows open a session with person=, or use `fit`.
 
     >>> import discreet
     >>> import numpy as np
@@ -512,6 +515,8 @@ def logistic_regression(
     *,
     epsilon: Number,
     delta: Number = 0.0,
+    weights: Any = None,
+    offset: Any = None,
     method: Method = "auto",
     ridge: float | None = None,
     intercept: bool = True,
@@ -533,7 +538,8 @@ def logistic_regression(
     two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
     frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
     `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
-    what finding scales costs. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
+    what finding scales costs. `weights` are as in `linear_regression`, and `offset` is a column that is added to the
+    log odds; both need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
     needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and why. confidence=None
     saves the budget of intervals.
 
@@ -695,6 +701,8 @@ def poisson_regression(
     *,
     epsilon: Number,
     delta: Number,
+    weights: Any = None,
+    offset: Any = None,
     method: Literal["auto", "descent", "friendly"] = "auto",
     largest: int | None = None,
     intercept: bool = True,
@@ -710,6 +718,7 @@ def poisson_regression(
     """Poisson regression: the coefficients of the log of a rate, with intervals. No bounds needed; delta > 0.
 
     As `logistic_regression`; `y` are counts, and `largest` a public number that hardly any exceeds, if there is one.
+    For rates give the logarithm of the exposure as `offset`.
 
     >>> import discreet
     >>> import numpy as np
@@ -1342,6 +1351,8 @@ class Asking:
         *,
         epsilon: Number,
         delta: Number,
+        weights: str | Sequence[str] | None = None,
+        offset: str | Sequence[str] | None = None,
         method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
         ridge: float | None = None,
         intercept: bool = True,
@@ -1360,10 +1371,11 @@ class Asking:
         `X` is an array or a frame of numbers and `y` the outcome; or X is a formula, "y ~ age + C(sex)", and y the frame
         (pandas, polars, Arrow or a dictionary of columns). `levels` lists the categories of a C(...), the one to compare
         with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
-        (0, 1) for rare truth values say. `ridge` is as scikit-learn's alpha; None adds only what the noise asks for.
-        `method` "moments" is a noisy sum of squares, "friendly" fits on blocks of people, "sgd" is descent on the squares,
-        for columns in units of about 1 and with no interval; "auto" is "moments". For people with several rows open a
-        session with person=, or use `fit`.
+        (0, 1) for rare truth values say. `weights` is a column of survey or precision weights: any numbers above 0, of any
+        scale; rows without one do not count. `offset` is a column that is taken off the outcome. `ridge` is as
+        scikit-learn's alpha; None adds only what the noise asks for. `method` "moments" is a noisy sum of squares,
+        "friendly" fits on blocks of people, "sgd" is descent on the squares, for columns in units of about 1 and with no
+        interval; "auto" is "moments". For people with several rows open a session with person=, or use `fit`.
 
         Example: session.linear_regression("bmi ~ age", epsilon=0.5, delta=1e-6)
         """
@@ -1375,6 +1387,8 @@ class Asking:
         *,
         epsilon: Number,
         delta: Number = 0.0,
+        weights: str | Sequence[str] | None = None,
+        offset: str | Sequence[str] | None = None,
         method: Method = "auto",
         ridge: float | None = None,
         intercept: bool = True,
@@ -1397,7 +1411,8 @@ class Asking:
         two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
         frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
         `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
-        what finding scales costs. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
+        what finding scales costs. `weights` are as in `linear_regression`, and `offset` is a column that is added to the
+        log odds; both need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
         needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and why. confidence=None
         saves the budget of intervals.
 
@@ -1590,6 +1605,8 @@ class Asking:
         *,
         epsilon: Number,
         delta: Number,
+        weights: str | Sequence[str] | None = None,
+        offset: str | Sequence[str] | None = None,
         method: Literal["auto", "descent", "friendly"] = "auto",
         largest: int | None = None,
         intercept: bool = True,
@@ -1606,6 +1623,7 @@ class Asking:
         """Poisson regression: the coefficients of the log of a rate, with intervals. No bounds needed; delta > 0.
 
         As `logistic_regression`; `y` are counts, and `largest` a public number that hardly any exceeds, if there is one.
+        For rates give the logarithm of the exposure as `offset`.
 
         Example: session.poisson_regression("bmi ~ age", epsilon=0.5, delta=1e-6)
         """

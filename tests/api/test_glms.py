@@ -60,7 +60,7 @@ def test_labels_frames_and_formulas() -> None:
 def test_which_method_is_chosen_by_public_numbers() -> None:
     assert "the one that there is" in str(fit())
     assert "by a tilted minimum" in str(fit(delta=1e-6))
-    for columns in (12, 40):
+    for columns in (24, 40):
         wide = np.random.default_rng(0).normal(size=(6000, columns))
         assert "so many coefficients" in str(fit(wide, Y[:6000], delta=1e-6, bounds=(-2, 2)))
 
@@ -96,3 +96,38 @@ def test_descent_on_a_loss() -> None:
         discreet.sgd("logistic", z, Y, epsilon=2.0, delta=1e-6, neighbours="add_or_remove")
     with pytest.raises(BadInput, match="method"):
         discreet.poisson_regression(X, Y, epsilon=1.0, delta=1e-6, method="objective")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("odd", ["separated", "constant", "missing", "five cases", "the same column twice"])
+def test_what_has_no_likeliest_model_is_refused(odd: str, delta: float) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(5000, 2))
+    outcomes = {
+        "separated": (x[:, 0] > 0).astype(float),
+        "constant": np.ones(5000),
+        "missing": np.full(5000, np.nan),
+        "five cases": (np.arange(5000) < 5).astype(float),
+    }
+    y = outcomes.get(odd, (rng.random(5000) < 0.4).astype(float))
+    if odd == "the same column twice":
+        x[:, 1] = x[:, 0]
+    release = discreet.logistic_regression(x, y, epsilon=1.0, delta=delta, rng=discreet.Seeded(1))
+    assert release.refusal is not None
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("share", [0.05, 0.03, 0.01])
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_rare_flag_has_an_interval_or_is_refused(share: float, declared: bool, delta: float) -> None:
+    """The interval at 1 - 1e-7 holds the truth; a flag of 5% that is declared is always answered."""
+    rng = np.random.default_rng(int(1000 * share))
+    x = np.column_stack([rng.random(5000) < share, rng.normal(size=5000)]).astype(float)
+    y = rng.random(5000) < 1 / (1 + np.exp(0.3 - x @ [1.0, 0.5]))
+    bounds = [(0, 1), None] if declared else None
+    release = discreet.logistic_regression(x, y, epsilon=1.0, delta=delta, bounds=bounds, rng=discreet.Seeded(1))
+    if release.refusal is None:
+        bar = release.interval(1 - 1e-7)
+        assert ((bar.low.coef < [1.0, 0.5]) & (bar.high.coef > [1.0, 0.5])).all()
+        assert np.isfinite([bar.low.coef, bar.high.coef]).all()
+    assert release.refusal is None or not declared or share < 0.05

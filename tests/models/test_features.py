@@ -59,8 +59,11 @@ def test_rows_in_a_frame_have_weights_too() -> None:
         assert alone.weight.tolist() == [weight]
         square = Fraction(sum(s * s for s in steps), STEPS**2)
         assert 0 <= weight <= 1
-        assert Fraction(weight) * square <= Fraction(25, 4)
+        assert Fraction(weight) * square <= 2 * Fraction(25, 4)
         assert Fraction(weight) ** 2 * square <= Fraction(25, 4)
+        long = max(float(square) ** 0.5, 1e-9)
+        assert weight == pytest.approx(min(1.0, 2.5 / long, 12.5 / long**2) * (weight > 0))
+    assert found.bend == 2
     assert (found.weight[np.isnan(TABLE).any(axis=1)] == 0).all()
     assert framed(np.array([[1.5, -1.0, np.nan]]), frame, 2.5).weight.tolist() == [0.0]
     assert framed(np.array([[1.5, -1.0, 1.0]]), frame, 2.5).steps.tolist() == [[1024, -2048]]

@@ -12,8 +12,9 @@ from discreet import audit
 from discreet.accounting.compose import implies
 from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import BadInput, Refused
+from discreet.models.design_columns import DesignColumn, reachable
 from discreet.models.least_squares import LeastSquares
-from discreet.models.newton_stages import DesignColumn, reachable, started
+from discreet.models.newton_stages import started
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Approximate
 from discreet.privacy.neighbours import Neighbours

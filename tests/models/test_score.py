@@ -1,6 +1,7 @@
 """Rows seen at a fit, and sums of second moments: exact, as sensitive as they say."""
 
 import math
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -46,6 +47,11 @@ def test_a_row_at_a_fit_is_seen_by_itself(family: OutcomeMean, of: Any) -> None:
         assert (alone[:, 0] == whole[:, place]).all()
     steps = steps_of(rows, seen, 2.0, "clip")
     assert np.linalg.norm(steps, axis=0).max() <= 2**15 + 2
+    weighed = np.column_stack([rows, np.resize([1.0, 5e-324, 0.0, 1e300, -1.0, np.inf, np.nan], len(rows))])
+    seen = AtFit(inner, inner.step, family, of, 1.0, limit=50.0, unit=1e-3)
+    whole, _ = seen.turned(weighed)
+    assert np.isfinite(whole).all()
+    assert (whole == np.column_stack([seen.turned(row[None])[0] for row in weighed])).all()
 
 
 @pytest.mark.claim("score.2")
@@ -60,6 +66,19 @@ def test_scores_are_scores() -> None:
     assert np.allclose(found.T * inner.step, u * (rows[:, 3] - chance)[:, None], atol=1e-4)
     roots, _ = AtFit(inner, inner.step, logistic(), "roots").turned(rows)
     assert np.allclose(roots.T * inner.step, u * np.sqrt(chance * (1 - chance))[:, None], atol=1e-4)
+    kept, _ = AtFit(inner, inner.step, logistic(), "roots", limit=1.0).turned(rows)
+    beyond = np.linalg.norm(found * inner.step, axis=0) > 1.0
+    assert 5 < beyond.sum() < 45
+    assert (kept[:, beyond] == 0).all()  # a score that is cut has no slope
+    assert (kept[:, ~beyond] == roots[:, ~beyond]).all()
+    weights = np.resize([0.5, 2.0, 1.0], 50)
+    own = AtFit(inner, inner.step, logistic(), "roots", limit=1.0, unit=2.0)
+    kept, _ = own.turned(np.column_stack([rows, 2 * weights]))
+    beyond = np.linalg.norm(found * weights * inner.step, axis=0) > 1.0  # as a weighted score is cut
+    assert (kept[:, beyond] == 0).all()
+    assert np.allclose(kept[:, ~beyond], (roots * np.sqrt(weights))[:, ~beyond])
+    scores, _ = replace(own, of="scores").turned(np.column_stack([rows, 2 * weights]))
+    assert np.allclose(scores, found * weights)
 
 
 @pytest.mark.claim("score.3")

@@ -1,4 +1,5 @@
-"""The error bars of coefficients: sampling and noise side by side; and coefficients from blocks of people.
+"""The error bars of coefficients: a last Newton step and what it rests on, sampling and noise side by side; and
+coefficients from blocks of people.
 
 In blocks any of a person's rows, however many, are protected together. What is promised is promised by
 subsample/aggregate.py; here names and error bars get the form of a regression's.
@@ -22,7 +23,34 @@ from discreet.subsample.block_table import BlockTable
 from discreet.subsample.fit_request import planned
 
 Array = np.ndarray[Any, Any]
+PULLED: Final = 0.25  # of the last step: what rows pulled in H may do to it
 WEIGHED: Final = "(rows far out weigh less, by their features)"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class NewtonStep:
+    """What was found. Coefficients are `way` @ theta, theta in the frame; `value` are they, in the columns' own units.
+
+    `inverse` is that of the information, `step` the last one of theta. Of the last scores: the noise on each entry of
+    their sum, the sum of their outer products and its noise, by how much all that were cut are longer, how long they
+    may be, and how often that is the typical length. `pulled` is the part of the last step that the information may be
+    wrong by. `spans` are, more or less, standard deviations of the outcome for one of each column.
+    """
+
+    value: Array
+    way: Array
+    inverse: Array
+    information_noise: float
+    step: Array
+    score_noise: float
+    squares: Array
+    squares_noise: float
+    size: float
+    excess: tuple[float, float]
+    limit: float
+    often: float
+    spans: Array
+    pulled: float = PULLED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +67,8 @@ class CoefficientSpread:
     about: str = "the population's coefficients, each by itself"
     bias: Array | None = None
     target: str = ""  # for the first line of the answer, where the name alone would mislead
-    limit: tuple[Array, float] | None = None  # of |w' x| |residual|: w and how much, x with its 1 if there is one
+    limit: tuple[Array, float] | None = None  # of |w' x| |residual|, times a weight: w, how much; x has its 1 if any
+    far: bool = False  # if the limit is of |w' x| alone, beyond which a row weighs less
 
     def _of(self, sizes: Array) -> Coefficients:
         return replace(self.value, coef=np.asarray(sizes[1:], dtype=float), intercept=float(sizes[0]))

@@ -7,16 +7,26 @@ Promise
     [descent.2] Refusals read public numbers and earlier answers only; no value of the data raises. There are
           coefficients only where each has an interval, and where the noise moves the linear part of most people by
           less than a half.
-    [descent.3] The interval of each coefficient holds that of the population's likeliest model, whether it is true or
-          not, with its confidence, to first order. Of a few rows (5 to 15 at epsilon 1) the influence is limited.
+    [descent.3] The interval of each coefficient holds that of the population's likeliest model with nobody's influence
+          above a limit that was released, true or not, with its confidence, to first order. As in [least_squares.3]
+          the limit is one that 5 to 15 rows exceed at epsilon 1, by the tail of all others, and what they exceed it by
+          is allowed for as far as that tail tells. Of a tilted minimum it is the model for which rows beyond a released
+          length weigh less, by their features alone. With weights the population is the one weighted by them, and the
+          influence is weighted too; an offset is a part of the linear part, with the coefficient 1.
 Why
     [descent.1] [glm_stages.1]. What is not listed when no size is declared amounts to (epsilon, delta).
     [descent.2] [glm_stages.2] and [glm_stages.3]; too few rows: before any draw where their number is public, else by
     the noisy count.
     [descent.3] As [least_squares.3], with the scores u (y - p) and the information H at the step before: H^-1 M H^-1, M
     the sum of squared scores, is the covariance of a maximum of the likelihood whatever the model (Huber 1967, White
-    1982); the noise of the sums and what clipping takes are known. The information is one step older than the last
-    score: what that and rows pulled in H do to the last step is within the part of it that is allowed for.
+    1982); the noise of the sums and what clipping takes are known. A score u (y - p) that is cut to its limit keeps its
+    length and its direction u as the fit moves: its slope is 0, and it is in M but not in H. With weights scores are w
+    u (y - p), cut as such, and H has w. The information is one step older than the last score: slopes change by a part
+    of about |u't|, t what the fit moved since. So much of the last step, and a quarter of it for rows pulled in H, is
+    allowed for.
+    At a tilted minimum the weighted scores sum to ridge w + b: one step with the weighted information takes the ridge
+    off, as in [objective.3], and is refused if it is long. Squared scores that are lost in the noise are replaced, as
+    far as they are, by the information: that part rests on the model.
 Needs
     models/glm_stages.py: some 1,000 people of 3 features at epsilon 1, delta 1e-6, 5,000 of 10.
 Accuracy
@@ -25,23 +35,26 @@ Source
     models/glm_stages.py; models/least_squares.py for the errors.
 """
 
-import math
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
 from discreet.errors import BadInput, Refused
+from discreet.models.design_columns import CONSTANT, DesignColumn
 from discreet.models.features import DECLARED, Features, yes_or_no
-from discreet.models.glm_stages import MOST, UNEVEN, find, plan, tilt_of
+from discreet.models.glm_stages import MOST, find, plan
 from discreet.models.least_squares import spread_of
-from discreet.models.newton_stages import CONSTANT, DesignColumn, NewtonStages, least_rows
+from discreet.models.logistic_loss import tilt_of
+from discreet.models.newton_stages import NewtonStages, least_rows
+from discreet.models.objective import ObjectivePerturbation
 from discreet.models.score import Name, logistic, poisson
+from discreet.models.weighted import positive
 from discreet.noise.tilted_minimum import WIDEST
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.mechanism import Randomness, promised, refusal_of, what_to_do
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
@@ -52,11 +65,15 @@ from discreet.tables.matrix import in_one, matrix
 
 ABOUT: Final = "the coefficients of the population's likeliest model, influence limited, each by itself"
 LIMITED: Final = "(maximum likelihood, nobody's influence above {:.2g} times the typical one)"
+ABOUT_NEAR: Final = "the coefficients of the population's likeliest model, rows far out weighing less, each by itself"
+NEAR: Final = "(maximum likelihood, rows farther out than {:.2g} times the typical one weigh less)"
+WEIGHTED: Final = "weighted population's"
 LOUDEST: Final = 0.5  # what the noise may move linear parts by, in the mean square
 NOISY: Final = (
     "the noise would move the linear part of a typical row by {:.1f}, which is worse than no model; bring {:.1f} times "
     "as many rows, or ask for an epsilon so many times as large, or leave columns out"
 )
+STEPS_WIN: Final = 1.4  # times their noise: rows of a tilted minimum weigh less, so that its scores are shorter
 LINKS: Final[dict[Name, Link]] = {"logistic": "logit", "poisson": "log"}
 
 
@@ -65,7 +82,8 @@ class Descent:
     """Coefficients of a logistic or Poisson model. Rows are features followed by the outcome.
 
     A logistic outcome is 1 for yes and 0 for no; rows with any other do not count. `largest` is a public number that
-    hardly any count exceeds.
+    hardly any count exceeds. After the outcome rows have their `offset`, a part of the linear part, and then their
+    weight, where either is True.
 
     >>> from discreet.noise.randomness import Seeded
     >>> rows = np.array([[k % 7 - 3.0, (k % 7) + (k % 5) > 5] for k in range(30000)])
@@ -81,6 +99,8 @@ class Descent:
     family: Name = "logistic"
     largest: int | None = None
     tilted: bool = False
+    offset: bool = False
+    weights: bool = False
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     size: int | None = None
@@ -97,6 +117,10 @@ class Descent:
             raise BadInput(
                 f"tilted is True for a {self.family} model of {self.features.size} coefficients; a tilted minimum is "
                 f"for logistic models of at most {WIDEST}: leave it out"
+            )
+        if self.tilted and (self.offset or self.weights):
+            raise BadInput(
+                "tilted is True for a model with offset or weights; a tilted minimum has neither: leave it out"
             )
         if self.largest is not None and not (is_number(self.largest) and 1 <= self.largest <= MOST):
             raise BadInput(f"largest is {self.largest!r}; give a count that hardly anybody exceeds, 1 to {MOST:.0f}")
@@ -124,8 +148,9 @@ class Descent:
         """The costs for a public number of rows, or a private one. [descent.2]"""
         width, centred = len(self.columns), self.features.intercept
         unknown, tilted = self.features.unknown, self.tilted
-        counts = self.family == "poisson"
-        return plan(self.epsilon, self.delta, size, width, unknown, centred=centred, counts=counts, tilted=tilted)
+        kind: dict[str, bool] = {"centred": centred, "counts": self.family == "poisson", "tilted": tilted}
+        kind |= {"offset": self.offset, "weighted": self.weights}
+        return plan(self.epsilon, self.delta, size, width, unknown, **kind)
 
     def noise(self, size: int | None) -> float:
         """The noise on a sum of scores, over how long they are at most: public."""
@@ -134,11 +159,11 @@ class Descent:
 
     def needed(self) -> int:
         """The least public number of rows, within a twentieth, that there is an answer for. [descent.2]"""
-        return math.ceil(UNEVEN * least_rows(self.stages))
+        return least_rows(self.stages)
 
     def check(self, size: int | None) -> None:
         """Refused, by public numbers, where there are too few rows. [descent.2]"""
-        if size is not None and self.neighbours.size_is_public and not self.stages(size).enough(size / UNEVEN):
+        if size is not None and self.neighbours.size_is_public and not self.stages(size).enough(size):
             to_do = what_to_do(size, self.epsilon, self.needed(), noisy=False, scales=False)
             raise Refused(
                 f"there are {size} rows of {len(self.features.names)} columns and an outcome; their regression takes "
@@ -147,7 +172,8 @@ class Descent:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The coefficients with their intervals, or a refusal."""
-        table = in_one(matrix(rows, len(self.features.names) + 1, declared="features and outcome"))
+        width = len(self.features.names) + 1 + self.offset + self.weights
+        table = in_one(matrix(rows, width, declared="features and outcome"))
         size = None
         if self.neighbours.size_is_public:
             size = agree(len(table), self.size)
@@ -155,6 +181,7 @@ class Descent:
                 raise BadInput("the data are empty (0 rows); a model needs at least 1 row")
             check_budget(self.epsilon, self.delta, size)
         shown = {"family": self.family, "neighbours": self.neighbours, "features": len(self.features.names)}
+        shown |= {name: True for name in ("weights", "offset") if getattr(self, name)}
         blank: Release[Coefficients] = Release(
             self.guarantee, Provenance("Descent", shown, rng.secure, notes=self.notes), name=f"{self.family} regression"
         )
@@ -162,21 +189,53 @@ class Descent:
             return replace(blank, refusal=refusal)
         coded = f". {DECLARED}" if self.family == "logistic" else ""
         family = logistic() if self.family == "logistic" else poisson()
-        found = find(self._ready(table), self.columns, self.stages(size), family, rng)  # [descent.1]
+        ready, stages = self._ready(table), self.stages(size)
+        found = find(ready, self.columns, stages, family, rng, offset=self.offset)  # [descent.1]
         if isinstance(found, str):  # [descent.2]
             return replace(blank, refusal=found + coded)
         loud = found.score_noise * float(np.linalg.norm(found.inverse))
         if loud > LOUDEST:  # [descent.2]
             return replace(blank, refusal=NOISY.format(loud, 1.5 * loud / LOUDEST) + coded)
         names, intercept = self.features.names, self.features.intercept
-        spread = spread_of(found, names, intercept=intercept, about=ABOUT, target=LIMITED)  # [descent.3]
-        spread = replace(spread, value=replace(spread.value, link=LINKS[self.family]), limit=None)
+        about, target = (ABOUT_NEAR, NEAR) if self.tilted else (ABOUT, LIMITED)
+        if self.weights:
+            about, target = about.replace("population's", WEIGHTED), target.replace("maximum", "weighted maximum")
+        spread = spread_of(found, names, intercept=intercept, about=about, target=target)  # [descent.3]
+        spread = replace(spread, value=replace(spread.value, link=LINKS[self.family]), far=self.tilted)
         return replace(blank, answer=spread.value, spread=spread)
 
     def _ready(self, table: Floats) -> Floats:
-        """A copy with the constant, in the order of `columns`, each of which is read by itself."""
-        rows, first = np.empty((len(table), len(self.columns)), order="F"), int(self.features.intercept)
-        rows[:, :first], rows[:, first:] = 1.0, table
-        if self.family == "logistic":
-            rows[:, -1] = yes_or_no(rows[:, -1])
+        """A copy with the constant, in the order of `columns`, each of which is read by itself: an offset before the
+        outcome, a weight last."""
+        many, first = len(self.features.names), int(self.features.intercept)
+        rows = np.empty((len(table), first + table.shape[1]), order="F")
+        rows[:, :first], rows[:, first : first + many] = 1.0, table[:, :many]
+        if self.offset:
+            rows[:, first + many] = table[:, many + 1]
+        outcome = table[:, many]
+        rows[:, first + many + self.offset] = yes_or_no(outcome) if self.family == "logistic" else outcome
+        if self.weights:
+            rows[:, -1] = positive(table[:, -1])  # [weighted.2]
         return rows
+
+
+def picked(
+    features: Features, epsilon: Number, delta: Number, *, confidence: float | None, size: int | None, **terms: Any
+) -> Mechanism[Coefficients]:
+    """With a delta, Newton's method on noisy sums, or a tilted minimum where that has less noise; else that alone."""
+    if not delta and features.size > WIDEST:
+        raise BadInput(
+            f"there are {features.size} coefficients; with delta 0 at most {WIDEST} can be found; give delta=1e-6"
+        )
+    if not delta:
+        tilted = ObjectivePerturbation(features, epsilon, confidence=confidence, size=size, **terms)
+        return replace(tilted, notes=("method 'objective': with delta 0 it is the one that there is",))
+    steps = Descent(features, epsilon, delta, family="logistic", size=size, **terms)
+    if steps.offset or steps.weights:
+        return replace(steps, notes=("method 'descent', by steps: the one that takes weights and an offset",))
+    if features.size <= WIDEST:
+        minimum = replace(steps, tilted=True)
+        if minimum.noise(size) < STEPS_WIN * steps.noise(size):
+            note = "method 'descent', by a tilted minimum: with so few coefficients its noise is the smaller"
+            return replace(minimum, notes=(note,))
+    return replace(steps, notes=("method 'descent': with so many coefficients its noise is the smaller",))

@@ -60,6 +60,7 @@ from discreet.statistics.open_histogram import OpenHistogram
 from discreet.tables.entries import MISSING, column, key, numbers_of
 from discreet.tables.entries import name as as_entry
 from discreet.tables.frames import declared_type
+from discreet.tables.wanted import OWN
 
 TEXTS: Final = ("str", "utf8", "large_str", "large_utf8")  # how the names of such types begin
 Levels = Mapping[str, tuple[Hashable, ...]]
@@ -249,7 +250,10 @@ Make = Callable[[Design, bool, Number, Number], Mechanism[Coefficients]]
 
 @dataclass(frozen=True, slots=True)
 class Formulated:
-    """A model of a table's columns. `make` makes it for a design, whether there is an intercept, epsilon and delta."""
+    """A model of a table's columns. `make` makes it for a design, whether there is an intercept, epsilon and delta.
+
+    `beside` are the columns after the outcome that no formula names, offset and weights.
+    """
 
     formula: Formula
     make: Make
@@ -258,6 +262,7 @@ class Formulated:
     delta: Number
     levels: Mapping[str, Any] = field(default_factory=dict)
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
 
@@ -339,7 +344,8 @@ class Formulated:
             if not missing:
                 raise
             return self._refused(str(error), rng)  # [design.3]: by what was released, so no longer an error
-        release = model.release(design.rows, rng)
+        others = [numbers_of(column_of(rows, OWN + name)) for name in self.beside]  # [design.1]
+        release = model.release(np.column_stack([design.rows, *others]), rng)
         provenance = replace(
             release.provenance,
             parameters=self._shown | dict(release.provenance.parameters),

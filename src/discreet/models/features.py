@@ -9,14 +9,16 @@ Claims
           an outcome has weight 0.
     [features.3] `find_scaling` costs a Choice for each centre and noisy counts for each unit, under both relations.
     [features.4] `framed` is a fixed function of each row, given a frame and R that were released: steps of 1/1024, cut
-          at 32, and weights as in [features.2]. A row with a missing entry has weight 0.
+          at 32, and a weight w in [0, 1] with w |v| <= R and w |v|^2 <= 2 R^2, by the row's length alone. A row with a
+          missing entry has weight 0.
 Why
     [features.1] One subtraction, one product, `rint` and saturation, each correctly rounded, on one entry each.
     [features.2] |v|^2 is a sum of squares of whole numbers, exact; w = min(1, R^2 / |v|^2), shortened by 2^-40, which
     covers the rounding of a division.
     [features.3] [locate.1] and [octaves.1] on one column each.
-    [features.4] Rows in a frame are exact integers: [gram.4]. Then one product, `rint` and saturation of each entry,
-    and [features.2].
+    [features.4] Rows in a frame are exact integers: [gram.4]. Then one product, `rint` and saturation of each entry.
+    w = min(1, R / |v|) min(1, 2 R / |v|), each shortened by 2^-40, which covers the rounding of a root, a division and
+    a product: the first factor bounds w |v|, both of them w |v|^2.
 """
 
 import math
@@ -41,9 +43,11 @@ from discreet.stages.gram import Frame
 from discreet.stages.locate import middle
 from discreet.stages.octaves import column_unit, least_seen
 from discreet.tables.entries import key
+from discreet.tables.wanted import OWN
 
 STEPS: Final = 1 << 10  # in a unit
 EDGE: Final = 32767.0  # the largest entry, in steps
+BEND: Final = 2  # R from which on a row in a frame weighs as the square of its length [features.4]
 WIDE: Final = 16  # units that hold all but a few values
 WIDEST: Final = 1000  # features
 BLOCK: Final = 1 << 13  # rows at a time
@@ -173,6 +177,7 @@ class Prepared:
     weight: Floats
     outcome: Floats
     radius: float
+    bend: int = 1  # w |v|^2 is at most so many R^2
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -236,11 +241,17 @@ def prepared(table: Floats, scaling: Scaling) -> Prepared:
     return Prepared(steps, weight, np.where(np.isnan(outcome), 0.0, outcome), scaling.radius)
 
 
+def far_weights(lengths: Floats, reach: float) -> Floats:
+    """R / |v| beyond R, and BEND R^2 / |v|^2 beyond BEND R; at most 1. [features.4]"""
+    short = 1 - 2.0**-40
+    near = reach * short / np.maximum(lengths, reach)
+    return np.asarray(near * np.minimum(1.0, BEND * reach * short / np.maximum(lengths, reach)))
+
+
 def framed(rows: Floats, frame: Frame, reach: float) -> Prepared:
     """Rows in a frame as small whole numbers, those beyond `reach` with less weight: [features.4]"""
     steps = np.empty((len(rows), frame.size), dtype=np.int16)
     weight = np.empty(len(rows))
-    limit = (reach * STEPS) ** 2 * (1 - 2.0**-40)
     for start in range(0, len(rows), BLOCK):
         seen, lost = frame.turned(rows[start : start + BLOCK, :-1])
         seen *= frame.step * STEPS
@@ -249,12 +260,12 @@ def framed(rows: Floats, frame: Frame, reach: float) -> Prepared:
         square = np.zeros(seen.shape[1])
         for entries in seen:
             square += entries * entries  # whole numbers below 2^42: exact
-        weight[start : start + BLOCK] = np.minimum(1 - 2.0**-40, limit / np.maximum(square, 1))  # [features.4]
+        weight[start : start + BLOCK] = far_weights(np.sqrt(square), reach * STEPS)  # [features.4]
         if lost is not None:
             weight[start : start + BLOCK][lost] = 0.0
     missing = np.isnan(rows[:, -1])
     weight[missing] = 0.0  # [features.4]
-    return Prepared(steps, weight, np.where(missing, 0.0, rows[:, -1]), reach)
+    return Prepared(steps, weight, np.where(missing, 0.0, rows[:, -1]), reach, BEND)
 
 
 def yes_or_no(outcome: Floats) -> Floats:
@@ -263,8 +274,11 @@ def yes_or_no(outcome: Floats) -> Floats:
 
 
 def features_and_outcome(columns: Mapping[str, Any]) -> Any:
-    """Rows with the outcome last; the columns of a formula stay apart, by name."""
-    return columns["X"] if isinstance(columns["X"], dict) and "y" not in columns else stacked(columns)
+    """Rows of features and the outcome, then offset and weight if there are any; the columns of a formula stay apart,
+    by name."""
+    if not isinstance(columns["X"], dict) or "y" in columns:
+        return stacked(columns)
+    return columns["X"] | {OWN + name: values for name, values in columns.items() if name != "X"}
 
 
 def named_columns(X: Columns, names: Sequence[str] | None) -> Columns:  # noqa: N803
@@ -292,8 +306,13 @@ def places_of(classes: Sequence[Any]) -> Mapping[Any, float]:
     return {key(label): float(code) for code, label in enumerate(classes)}
 
 
-def coded(columns: Any, places: Mapping[Any, float]) -> Any:
-    """Labels as 0 and 1 in the order of the classes; anything else is missing, and its row does not count."""
-    rows, labels = (columns["X"], columns["y"]) if isinstance(columns, Mapping) else (columns[:, :-1], columns[:, -1])
+def coded(columns: Any, places: Mapping[Any, float], beside: Sequence[str] = ()) -> Any:
+    """Labels as 0 and 1 in the order of the classes; anything else is missing, and its row does not count. `beside` are
+    the columns after them."""
+    if isinstance(columns, Mapping):
+        rows, labels, others = columns["X"], columns["y"], [columns[name] for name in beside]
+    else:
+        at = columns.shape[1] - 1 - len(beside)
+        rows, labels, others = columns[:, :at], columns[:, at], [columns[:, at + 1 :]]
     codes = np.array([places.get(key(entry), np.nan) for entry in labels], dtype=np.float64)
-    return np.column_stack([rows, codes])
+    return np.column_stack([rows, codes, *others])

@@ -19,10 +19,10 @@ import numpy as np
 
 from discreet.engines.local import Local
 from discreet.errors import BadInput
-from discreet.models.descent import Descent
+from discreet.models.descent import Descent, picked
 from discreet.models.features import Features
 from discreet.models.least_squares import LeastSquares
-from discreet.models.regressions import picked, truth_bounds
+from discreet.models.regressions import truth_bounds
 from discreet.noise.distributions import stream
 from discreet.privacy.declaration import Columns, Public, Reads, statistic
 from discreet.privacy.exact import Number

@@ -9,9 +9,13 @@ Releases
     it. Counts of the lengths of v and the noisy sum of v v', which makes a frame u = A v. The mean outcome, of Poisson
     models after counts of its octaves. Counts of how long scores may be; the noisy sum of the scores at the mean
     outcome and at a second fit. There counts of the lengths of sqrt(s) u, s the slope of p, and the noisy information
-    H, the sum of s u u'. Two more sums of scores, each a Newton step, and last the noisy sum of their outer products.
+    H, the sum of s u u' over rows whose score is not cut. Two more sums of scores, each a Newton step, and last the
+    noisy sum of their outer products. With weights w counts of their octaves; v v', the information, scores and the
+    mean outcome are then times w, and the lengths of logistic scores are counted by outcome. An offset has a median and
+    counts of octaves released, and is a part of the linear part without a coefficient.
     Logistic models of few coefficients: in place of all sums of scores the minimum of the loss in the frame, tilted by
-    chance and with a ridge, which the information then takes off again.
+    chance and with a ridge, which the information then takes off again. Rows longer than R weigh less in it, in the
+    information and in the outer products.
 Promise
     [glm_stages.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon, delta).
     [glm_stages.2] The plan reads public numbers; every later choice, and whether it ends early, reads released ones
@@ -20,14 +24,16 @@ Promise
     [glm_stages.4] A tilted minimum is pure epsilon under both relations.
 Why
     [glm_stages.1] Adaptive composition of [locate.1], [octaves.1] on columns and on lengths, of [gram.2] and [gram.3]
-    on rows as `AtFit` sees them: a fixed function of each row is all that their proofs use. The parts are those of
-    [newton_stages.1]. Beside a tilted minimum, pure half of epsilon, they have the other half and delta: both add up.
+    on rows as `AtFit` sees them, times a weight or not: a fixed function of each row is all that their proofs use,
+    and that they are by [score.2] and [weighted.1]. An offset is one more entry of a row. The parts are those of
+    [newton_stages.1]. Beside a tilted minimum, a pure part of epsilon, they have the other part and delta: both add up.
     [glm_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
-    [glm_stages.3] [gram.4], [score.2] and [features.4]. `reachable` cuts outcomes to [0, 10^6]. A row with a missing
-    entry is no row. Of more than 2^28 rows, a private number, the first 2^28 are in the minimum.
+    [glm_stages.3] [gram.4], [score.2], [weighted.1], [weighted.2] and [features.4]. `reachable` cuts outcomes to [0,
+    10^6]. A row with a missing entry is no row. Of more than 2^28 rows, a private number, the first 2^28 are in the
+    minimum.
     [glm_stages.4] Rows as [features.4] has them, with outcomes 0 and 1 (`Descent` refuses other families), are what
-    [logistic_loss.2] to [logistic_loss.4] ask for, R being the root of the number of coefficients or more; then
-    [tilted_minimum.1] with steepness 1 (ADD_OR_REMOVE) or 2 (REPLACE) and curvature 1/4.
+    [logistic_loss.2] to [logistic_loss.4] ask for, R being the root of the number of coefficients or more and at most
+    15; then [tilted_minimum.1] with steepness 1 (ADD_OR_REMOVE) or 2 (REPLACE) and curvature 1/2.
 Needs
     As models/newton_stages.py, with the information in place of the number of rows. For a tilted minimum, where the
     number of people is private, at most 2^28 of them: of more, the loss of one person may be that of two.
@@ -46,11 +52,10 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.allocation import Share
-from discreet.models.features import framed
-from discreet.models.logistic_loss import MOST as MOST_ROWS
-from discreet.models.logistic_loss import OFFSET, LogisticLoss, ridge_for
+from discreet.models.coefficients import PULLED, NewtonStep
+from discreet.models.design_columns import CONSTANT, HIDDEN, DesignColumn, blamed, own_units, placed, reachable
+from discreet.models.logistic_loss import LONGEST, OFFSET, RIDGED, SEPARATED, minimised, ridge_of, tilt_of
 from discreet.models.newton_stages import (
-    CONSTANT,
     EXCESS,
     LOST,
     MANY,
@@ -58,42 +63,37 @@ from discreet.models.newton_stages import (
     OFTEN,
     OUTSIDE,
     SETTLED,
+    SPREAD,
     UNSETTLED,
-    DesignColumn,
+    WEIGHTS,
     NewtonStages,
-    NewtonStep,
     applied,
-    blamed,
     counted_cost,
     least_rows,
-    own_units,
-    reachable,
     shared_out,
     started,
 )
-from discreet.models.score import EARLY, AtFit, Of, OutcomeMean, noisy_rate
-from discreet.noise.tilted_minimum import tilt_rate
+from discreet.models.score import EARLY, AtFit, Of, OutcomeMean, noisy_rate, offset_place
+from discreet.models.weighted import UNWEIGHTED, weighed, weight_unit
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Approximate, Choice, Gaussian
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.gram import Frame, Seen, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
-from discreet.stages.octaves import (
-    Tail,
-    column_cost,
-    counts_cost,
-    place_of,
-    tail_cost,
-    tail_of,
-)
+from discreet.stages.octaves import Tail, column_cost, counts_cost, tail_cost, tail_of
 
-# of mu squared: columns, the first sum, H, the squares, each of three steps
-FEW_COLUMNS: Final = (0.11, 0.08, 0.17, 0.08, 0.045)
-MANY_COLUMNS: Final = (0.10, 0.12, 0.27, 0.07, 0.03)
-TILTED: Final = (0.28, 0.13, 0.33, 0.11)  # of what is beside a tilted minimum: columns, the first sum, H, the squares
-MINIMUM: Final = Fraction(1, 2)  # of epsilon, for the minimum where there is one
-BEND: Final = 0.12  # of epsilon: what its ridge costs
+# columns, the first sum, H, the squares, the mean, lengths: of mu squared, and each of three steps; or of what is
+# beside a tilted minimum, and its share of epsilon
+FEW_COLUMNS: Final = (0.11, 0.08, 0.17, 0.08, 0.02, 0.03, 0.045)
+MANY_COLUMNS: Final = (0.10, 0.12, 0.27, 0.07, 0.02, 0.03, 0.03)
+FEW_TILTED: Final = (0.24, 0.09, 0.42, 0.05, 0.13, 0.03, 0.60)
+MANY_TILTED: Final = (0.19, 0.12, 0.50, 0.05, 0.08, 0.03, 0.50)
+MORE: Final = Fraction(1, 100)  # with weights for the mean, which is a sum then, and for lengths by outcome
+FEW: Final = 7  # columns up to which a tilted minimum has the more of epsilon
+MIDDLES: Final = 0.44  # of a column's share, for its median, beside a tilted minimum
+BALANCE: Final = 0.5  # of the sampling deviation of scores: the tilt up to which rows keep their weight
+POINTED: Final = 0.6  # of R: no row of H needs to be longer
 WRONG: Final = 0.3  # of the information: by how much squared scores may differ from it
 STEPS: Final = 3  # before the last
 FARTHEST: Final = 1.5  # units of the linear part: no step of these is longer
@@ -102,10 +102,8 @@ INFORMED: Final = (0.002, 0.03)  # of the rows that may be pulled in H: where th
 UNEVEN: Final = 1.3  # times as many rows as least squares: the information is not the same in all directions
 LOUD: Final = 0.2  # of the information: its noise, as an operator, up to which fewer rows are pulled
 MOST: Final = 1e6  # an outcome beyond counts as this
-HIDDEN: Final = (
-    "the noise is larger than what the rows show of {}; bring about {:.0f} times as many rows, or multiply epsilon by "
-    "that; or leave one of these columns out, perhaps nearly the same for everybody, or nearly a sum of others"
-)
+SPANNED: Final = 2.0  # units: of how wide a spread of offsets the mean outcome is corrected at most
+OFFSET_COLUMN: Final = DesignColumn("the offset")
 
 
 def plan(
@@ -118,9 +116,13 @@ def plan(
     centred: bool,
     counts: bool = False,
     tilted: bool = False,
+    offset: bool = False,
+    weighted: bool = False,
 ) -> NewtonStages:
     """The stages for rows of `width` entries with their outcome, `unknown` columns without bounds; `counts` of a
-    Poisson model, `tilted` if a tilted minimum takes the place of steps. [glm_stages.2]"""
+    Poisson model, `tilted` if a tilted minimum takes the place of steps, which it does without offset and weights.
+    [glm_stages.2]"""
+    unknown, twice = unknown + offset, weighted and not counts  # lengths by outcome
     neighbours = Neighbours.ADD_OR_REMOVE if rows is None else Neighbours.REPLACE
 
     def gram(mu: Fraction) -> Gaussian:
@@ -132,78 +134,71 @@ def plan(
     def score(size: int) -> Callable[[Fraction], Gaussian]:
         return lambda mu: sum_cost(mu, size, neighbours)
 
-    columns, moments, information, squares, steps = (
-        Fraction(round(1000 * part), 1000)
-        for part in ((*TILTED, 0.0) if tilted else MANY_COLUMNS if width > MANY else FEW_COLUMNS)
-    )
-    median = Fraction(round(100 * MEDIAN), 100) if centred else Fraction(0)
+    of_mean = score(2) if weighted else score(1) if counts else lambda mu: counts_cost(mu, 2, neighbours)
+    taken = (FEW_TILTED if width <= FEW else MANY_TILTED) if tilted else MANY_COLUMNS if width > MANY else FEW_COLUMNS
+    columns, moments, information, squares, mean, early, rest = (Fraction(round(1000 * one), 1000) for one in taken)
+    median = Fraction(round(100 * (MIDDLES if tilted else MEDIAN)), 100) if centred else Fraction(0)
     shares = {
         "count": Share(Fraction(5, 1000), counted_cost) if rows is None else None,
         "centre": Share(columns * median, Choice, unknown) if unknown and centred else None,
         "unit": Share(columns * (1 - median), lambda mu: column_cost(mu, neighbours), unknown) if unknown else None,
+        "weights": Share(WEIGHTS, lambda mu: column_cost(mu, neighbours)) if weighted else None,
         "lengths": Share(Fraction(1, 100), tail),
         "moments": Share(moments, gram),
         "outcomes": Share(Fraction(3, 100), tail) if counts else None,
-        "mean": Share(
-            Fraction(6 if tilted else 2, 100), score(1) if counts else lambda mu: counts_cost(mu, 2, neighbours)
-        ),
-        "early": Share(Fraction(6 if tilted else 3, 100), tail),
-        "steps": Share(STEPS * steps, score(width - 1), STEPS) if not tilted else None,
-        "spread": Share(Fraction(1, 100), tail),
+        "mean": Share(mean + MORE * weighted, of_mean),
+        "early": Share(early + MORE * twice, tail, 1 + twice),
+        "steps": Share(STEPS * rest, score(width - 1), STEPS) if not tilted else None,
+        "spread": Share(SPREAD, tail),
         "information": Share(information, gram),
-        "late": Share(Fraction(4, 100), tail) if counts else None,
+        "late": Share(Fraction(4 + 2 * twice, 100), tail, 1 + twice) if counts or twice else None,
         "last": Share(None, score(width - 1)) if not tilted else None,
         "squares": Share(squares, gram),
     }
-    if not tilted:
-        return NewtonStages(rows=rows, width=width, costs=shared_out(epsilon, delta, shares))  # [glm_stages.1]
-    minimum = Approximate(MINIMUM * exact(epsilon), 0)
-    costs = shared_out(exact(epsilon) - minimum.epsilon, delta, shares)  # [glm_stages.1]
-    return NewtonStages(rows=rows, width=width, costs=replace(costs, parts={**costs.parts, "minimum": (minimum,)}))
-
-
-def ridge_of(stages: NewtonStages) -> Fraction:
-    """The ridge of the minimum, for rows at most 1 long: public."""
-    return ridge_for(stages.costs.part("minimum", Approximate).epsilon, BEND)
-
-
-def tilt_of(stages: NewtonStages) -> float:
-    """The standard deviation of each entry of the tilt, for rows at most 1 long: public."""
-    size, cost = stages.width - 1, stages.costs.part("minimum", Approximate)
-    rate = tilt_rate(cost.epsilon, 1 if stages.rows is None else 2, Fraction(1, 4), ridge_of(stages), size)
-    return math.sqrt(size + 1) / float(rate)
+    pure = Approximate(rest * exact(epsilon) if tilted else 0, 0)
+    costs = shared_out(exact(epsilon) - pure.epsilon, delta, shares)  # [glm_stages.1]
+    if tilted:
+        costs = replace(costs, parts={**costs.parts, "minimum": (pure,)})
+    return NewtonStages(rows=rows, width=width, costs=costs, uneven=UNEVEN)
 
 
 def find(
-    rows: Floats, columns: tuple[DesignColumn, ...], stages: NewtonStages, family: OutcomeMean, rng: Randomness
+    rows: Floats,
+    columns: tuple[DesignColumn, ...],
+    stages: NewtonStages,
+    family: OutcomeMean,
+    rng: Randomness,
+    *,
+    offset: bool = False,
 ) -> NewtonStep | str:
-    """All stages, or why they ended; rows end in their outcome, and are changed. [glm_stages.1]"""
-    costs, many = stages.costs, stages.width - 1
+    """All stages, or why they ended; rows end in their offset if there is one, their outcome, and their weight if there
+    is one, and are changed. [glm_stages.1]"""
+    costs, many, weighted = stages.costs, stages.width - 1, "weights" in stages.costs
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
     size = stages.counted(rows, rng)
-    if not stages.enough(size / UNEVEN):  # [glm_stages.2]
-        needed = math.ceil(UNEVEN * least_rows(lambda _: stages))
+    if not stages.enough(size):  # [glm_stages.2]
+        needed = least_rows(lambda _: stages)
         return (
             f"there are about {max(size, 0):.0f} rows, by a noisy count, and a regression of so many columns takes "
             f"about {needed} at this epsilon and delta; bring {math.ceil(1.7 * needed)} rows, or multiply epsilon by "
             f"{min(1.7 * needed / size, 100.0):.1f}. Fewer columns, or columns with public bounds=, need fewer rows"
         )
-    places = [
-        column.place or place_of(np.ascontiguousarray(rows[:, index]), costs, **drawn)
-        for index, column in enumerate(columns[:-1])
-    ]
-    if None in places:  # [glm_stages.2]
-        constant = columns[places.index(None)].name
-        return f"{constant!r} is the same for nearly everybody, by noisy counts; leave it out, or give its bounds"
-    centres, units = (np.array(listed) for listed in zip(*(place[:2] for place in places if place), strict=True))
-    reachable(rows, columns)  # [glm_stages.3]
-    fitting = Fitting(rows, columns, stages, family, size, centres, units, np.eye(many), rng)
-    predictors, plain = rows[:, :many], Frame.of(units, np.eye(many), centres)
+    if isinstance(places := placed(rows, columns[:-1], costs, drawn), str):  # [glm_stages.2]
+        return places
+    beside = offset_place(np.ascontiguousarray(rows[:, many]), costs, drawn) if offset else None
+    unit = weight_unit(rows, costs, drawn) if weighted else None  # [glm_stages.1]
+    if weighted and unit is None:  # [glm_stages.2]
+        return UNWEIGHTED
+    reachable(rows, (*columns[:many], *[OFFSET_COLUMN] * offset, columns[many]))  # [glm_stages.3]
+    (centres, units), turn = places, np.eye(many)
+    fitting = Fitting(rows, columns, stages, family, size, centres, units, turn, rng, offset=beside, weight=unit)
+    plain = weighed(Frame.of(units, turn, centres), unit)
+    predictors = np.column_stack([rows[:, :many], rows[:, -1]]) if weighted else rows[:, :many]
     if (found := fitting.tail(plain, "lengths", predictors)) is None:  # [glm_stages.2]
         return LOST.format("their lengths")
     total, noise = fitting.gram(plain, "moments", predictors, float(found.at(OUTSIDE * size)))
     turn, _ = started(np.pad(total / size, (0, 1)), noise / size)
-    rate = noisy_rate(rows, size, costs, family, drawn)
+    rate = noisy_rate(rows, size, costs, family, drawn=drawn, weight=unit)
     if isinstance(rate, str):  # [glm_stages.2]
         return rate
     return replace(fitting, turn=turn, rate=rate).found()
@@ -223,10 +218,14 @@ class Fitting:
     turn: Floats
     rng: Randomness
     rate: float = 0.5  # the mean outcome
+    offset: tuple[float, float] | None = None  # the centre of the offsets and their spread, if there are any
+    weight: float | None = None  # the unit of the weights, if there are any
 
     @property
     def rare(self) -> float:
         """The share of rows whose score comes near its limit."""
+        if self.weight is not None and self.family.name == "logistic":
+            return 1.0
         return min(1.0, 2 * self.rate, 2 * (1 - self.rate) if self.family.name == "logistic" else 1.0)
 
     @property
@@ -250,16 +249,27 @@ class Fitting:
         score, off = noisy_sum(self.rows, seen, reach, "clip", cost=cost, **self.drawn)  # [glm_stages.1]
         return score * reach, off * reach
 
-    def at(self, fit: Floats, of: Of = "scores") -> tuple[AtFit, Floats, Floats]:
-        """Rows at a fit; the fit, and the turn to the frame, as rounded."""
-        longer = float(np.abs(self.turn).max()) / max(float(np.abs(fit).max()), 1e-6)
-        inner = Frame.of(self.units, np.vstack([self.turn, longer * fit]), self.centres)
+    def at(self, fit: Floats, of: Of = "scores", **limited: float) -> tuple[AtFit, Floats, Floats]:
+        """Rows at a fit; the fit, and the turn to the frame, as rounded. An offset is in linear parts alone."""
+        beside = list(self.offset or ())[:1]
+        line = np.append(fit, ones := np.ones(len(beside)))
+        longer = float(np.abs(self.turn).max()) / max(float(np.abs(line).max()), 1e-6)
+        turn = np.vstack([np.pad(self.turn, ((0, 0), (0, len(beside)))), longer * line])
+        inner = Frame.of(np.append(self.units, ones), turn, np.append(self.centres, beside))
         least = 1.0 if self.family.name == "logistic" or self.rare < 1 else 0.0
-        exactly = applied(inner)
-        return AtFit(inner, inner.step / longer, self.family, of, least), exactly[-1] / longer, exactly[:-1]
+        exactly = applied(inner)[:, : len(fit)]
+        seen = AtFit(inner, inner.step / longer, self.family, of, least, unit=self.weight, **limited)
+        return seen, exactly[-1] / longer, exactly[:-1]
 
     def limits(self, fit: Floats, stage: str) -> Tail | None:
-        """How long the longest scores are. Of rare outcomes few rows come near their limit."""
+        """How long the longest scores are. Of rare outcomes few rows come near their limit.
+
+        Where weights depend on a yes or no, as those of cases and controls do, either may have the long ones, and one
+        be lost among the others: they are counted apart."""
+        if len(self.stages.costs.parts[stage]) > 1:
+            seen, yes = self.at(fit)[0], self.rows[:, -2] == 1
+            either, other = (self.tail(seen, stage, np.where(one[:, None], self.rows, np.nan)) for one in (yes, ~yes))
+            return either and other and either.longer(other, self._early())
         found = self.tail(self.at(fit, "limits")[0], stage, self.rows)
         return None if found is None else replace(found, size=self.rare * found.size, beyond=self.rare * found.beyond)
 
@@ -271,17 +281,22 @@ class Fitting:
             odds = self.rate / (1 - self.rate if self.family.name == "logistic" else 1.0)
             fit[0] = min(max(math.log(odds), -OFFSET), OFFSET)
         curve = float(self.family.slope(fit[:1])[0]) * self.size
+        if constant and self.offset and self.family.name == "poisson":
+            fit[0] -= min(self.offset[1], SPANNED) ** 2 / 2  # the mean of exp is above exp of the mean
         if (longest := self.limits(fit, "early")) is None:  # [glm_stages.2]
             return LOST.format("the residuals")
         if tilted := "minimum" in costs:
-            fit, theta, cut, reach = self._minimum(fit, longest)
+            fit, theta, cut, reach = self._minimum(fit, longest, curve)
+            limited = {"reach": reach}
         else:
             fit = self._steps(fit, longest, curve, constant=constant)
-        seen, fit, turned = self.at(fit, "roots")
+            limited = {"limit": float(longest.at(self._early()))}  # a score that is cut keeps its length
+        seen, fit, turned = self.at(fit, "roots", **limited)
         if (found := self.tail(seen, "spread", self.rows)) is None:  # [glm_stages.2]
             return LOST.format("the information")
         fewest, most = (float(found.at(part * self.size)) for part in INFORMED)
-        radius = min(fewest, max(most, math.sqrt(LOUD * curve / self.stages.operator(1.0))))
+        bearable = math.sqrt(LOUD * curve / self.stages.operator(1.0))
+        radius = min(fewest, max(most, bearable), POINTED * limited.get("reach", math.inf))
         information, noise = self.gram(seen, "information", self.rows, radius)
         values, vectors = np.linalg.eigh(information)
         if not values[0] > (least := LEAST * noise * math.sqrt(2 * many)):  # [glm_stages.2]
@@ -289,20 +304,24 @@ class Fitting:
             return HIDDEN.format(blamed(turned.T @ vectors[:, 0], self.columns), times)
         inverse = (vectors / values) @ vectors.T
         if tilted:
-            seen, fit, turned = self.at(fit)
+            seen, fit, turned = self.at(fit, "scores", **limited)
             step = float(ridge_of(self.stages)) * reach**2 * inverse @ theta
             score_noise = tilt_of(self.stages) * reach
             fit = fit + turned.T @ step
+            if (moved := float(np.linalg.norm(step))) > RIDGED:  # [glm_stages.2]
+                return SEPARATED
         else:
             last = self._last(fit, inverse, longest)
             if isinstance(last, str):  # [glm_stages.2]
                 return last
-            seen, fit, turned, step, score_noise, cut, reach, longest = last
+            seen, fit, turned, step, score_noise, cut, reach, longest, moved = last
         squares, squares_noise = self.gram(seen, "squares", self.rows, reach)
         if tilted:  # so noisy that the information, which is about the same, has a say
             share = 1 / (1 + (squares_noise / (WRONG * curve)) ** 2)
             squares, squares_noise = share * squares + (1 - share) * information, share * squares_noise / 2
-        own, place = own_units(self.columns, np.append(self.centres, 0.0), np.append(self.units, 1.0))
+        beyond = longest.excess(cut) if not tilted else min(longest.excess(cut), EXCESS * score_noise)
+        level = -(self.offset or (0.0,))[0]
+        own, place = own_units(self.columns, np.append(self.centres, level), np.append(self.units, 1.0))
         return NewtonStep(
             value=own @ fit + place,
             way=own @ turned.T,
@@ -313,28 +332,23 @@ class Fitting:
             squares=squares,
             squares_noise=squares_noise,
             size=self.size,
-            limit=reach,
+            limit=reach * (self.weight or 1.0),
             often=reach / longest.typical,
             spans=own.diagonal(),
-            excess=(longest.excess(cut), 0.0 if tilted else longest.excess(cut, 2)),
+            pulled=PULLED + moved,
+            excess=(beyond, 0.0 if tilted else longest.excess(cut, 2)),
         )
 
-    def _minimum(self, start: Floats, longest: Tail) -> tuple[Floats, Floats, float, float]:
-        """The fit that minimises the tilted loss, how far it is from the start in the frame, how many rows weigh less,
-        and beyond which length. [glm_stages.4]"""
+    def _minimum(self, start: Floats, longest: Tail, curve: float) -> tuple[Floats, Floats, float, float]:
+        """The fit that minimises the tilted loss, how far it is from the start in the frame, how many rows would best
+        weigh less, and beyond which length they do: a shorter one where the tilt is the larger part of the error.
+        [glm_stages.4]"""
         many, tilt = len(self.units), tilt_of(self.stages)
         cut = longest.most(OFTEN[0] * tilt, 2 * OFTEN[1] * tilt, EXCESS * tilt)
-        reach = max(float(longest.at(cut)), math.sqrt(many))
+        reach = min(float(longest.at(cut)), BALANCE * math.sqrt(curve) / tilt, LONGEST)  # [glm_stages.4]
+        reach = max(reach, math.sqrt(many))
         inner = Frame.of(self.units, self.turn, self.centres)
-        ready = framed(self.rows[:MOST_ROWS], inner, reach)
-        found = self.rng.minimum(
-            LogisticLoss(ready, MOST_ROWS if self.stages.rows is None else self.stages.rows, float(start[0])),
-            steepness=1 if self.stages.rows is None else 2,
-            curvature=Fraction(1, 4),
-            ridge=ridge_of(self.stages),
-            cost=self.stages.costs.part("minimum", Approximate),
-        )  # [glm_stages.4]
-        theta = np.asarray(found) / reach
+        theta = minimised(self.rows, inner, reach, self.stages, offset=float(start[0]), rng=self.rng)  # [glm_stages.4]
         return start + applied(inner).T @ theta, theta, cut, reach
 
     def _steps(self, fit: Floats, longest: Tail, curve: float, *, constant: bool) -> Floats:
@@ -361,7 +375,8 @@ class Fitting:
         seen, fit, turned = self.at(fit)
         score, off = self.summed(seen, cost, float(longest.at(cut)))
         settled = SETTLED * off + float(np.linalg.norm(score)) / 3 + longest.excess(cut)
-        seen, fit, turned = self.at(fit + turned.T @ _shortened(inverse @ score))
+        before = _shortened(inverse @ score)
+        seen, fit, turned = self.at(fit + turned.T @ before)
         if "late" in costs:
             if (late := self.limits(fit, "late")) is None:
                 return LOST.format("the residuals")
@@ -373,7 +388,8 @@ class Fitting:
         if np.abs(score).max() > settled + SETTLED * off:
             return UNSETTLED
         step = inverse @ score
-        return seen, fit + turned.T @ step, turned, step, off, cut, reach, longest
+        moved = float(np.linalg.norm(before + step / 2))  # since the information was taken
+        return seen, fit + turned.T @ step, turned, step, off, cut, reach, longest, moved
 
 
 def _shortened(step: Floats) -> Floats:

@@ -11,7 +11,8 @@ Promise
           any variances, and the line need not be the truth. The influence is the score's length in the frame; the
           limit is one that 5 to 15 rows exceed at epsilon 1, by the tail of all others. What they exceed it by, as far
           as that tail tells, is allowed for: so the interval holds the plain coefficient too, unless some are farther
-          out than it tells.
+          out than it tells. With weights it is the coefficient of least squares of the population weighted by them,
+          and the influence is weighted too; an offset is taken off the outcome.
 Why
     [least_squares.1] [newton_stages.1]. What is not listed when no size is declared amounts to (epsilon, delta).
     [least_squares.2] [newton_stages.2] and [newton_stages.3]; too few rows: before any draw where their number is
@@ -23,16 +24,19 @@ Why
     sum, a vector no longer than the cut scores' excess over T, estimated from their tail ([octaves.2]). Rows pulled in
     H make it too small, by less than a quarter in a direction: so much of t is allowed for. The last two are biases B:
     the half-width is the quantile of |N(B, 1)| in standard errors. What clipping takes from M is added to it, by the
-    same tail, and M's noise is sig^2 / 3 or less, so that the sum of both is above M.
+    same tail, and M's noise is sig^2 / 3 or less, so that the sum of both is above M. With weights g = w u r and H is
+    the sum of w u u': the equations are those of weighted least squares, and M is that of survey weights (Binder 1983).
 Needs
     models/newton_stages.py. A column that is the same for nearly everybody is refused by its name; truth values that
-    are declared as such need no place and no unit. A row with a missing entry does not count.
+    are declared as such need no place and no unit. A row with a missing entry does not count, nor one without a weight
+    above 0 where there are weights.
 Accuracy
     docs/measured-models.md: intervals of 1.1 to 3 times the width of robust ones without privacy at n = 5,000 to
     20,000, epsilon = 1. docs/ordinary-data.md: on real tables intervals hold 0.93 (epsilon 0.5) and 0.99 (2) of their
     plain coefficients, and 0.98 and 0.99 of those with the influence limited.
 Source
-    White 1980; Armstrong and Kolesar 2020 (intervals that allow for a bias); models/newton_stages.py.
+    White 1980; Binder 1983 (survey weights); Armstrong and Kolesar 2020 (intervals that allow for a bias);
+    models/newton_stages.py.
 """
 
 from collections import Counter
@@ -43,19 +47,17 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput, Refused
-from discreet.models.coefficients import CoefficientSpread
+from discreet.models.coefficients import CoefficientSpread, NewtonStep
+from discreet.models.design_columns import CONSTANT, DesignColumn
 from discreet.models.newton_stages import (
-    CONSTANT,
     LOST,
-    PULLED,
     STIFF,
-    DesignColumn,
     NewtonStages,
-    NewtonStep,
     find,
     least_rows,
     plan,
 )
+from discreet.models.weighted import positive
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Loss
@@ -73,6 +75,7 @@ RIDGED: Final = "the population's coefficients of least squares with this ridge,
 WIDEST: Final = 2**9  # columns
 IDLE: Final = 0.5  # deviations of the outcome for one of a column: a standard error beyond says next to nothing
 LIMITED: Final = "(least squares, nobody's influence above {:.2g} times the typical one)"
+WEIGHTED: Final = "weighted least squares"
 
 
 def spread_of(
@@ -88,7 +91,7 @@ def spread_of(
     noise = found.score_noise**2 * np.eye(many) + found.information_noise**2 / 2 * moved
     way = found.way @ found.inverse
     sampling, privacy = (np.sqrt(np.einsum("ij,jk,ik->i", way, part, way)) for part in (squares, noise))
-    bias = found.excess[0] * np.linalg.norm(way, axis=1) + PULLED * np.abs(found.way @ step)
+    bias = found.excess[0] * np.linalg.norm(way, axis=1) + found.pulled * np.abs(found.way @ step)
     value = found.value
     if not intercept:
         value, sampling, privacy, bias = (np.append(0.0, part) for part in (value, sampling, privacy, bias))
@@ -102,7 +105,8 @@ class LeastSquares:
     """The coefficients of y on the columns of x, rows of (x, y), the outcome last.
 
     `names` are those of the columns of x; `bounds` public bounds for each of them and the outcome, None where there are
-    none; `ridge` adds that times the squared coefficients to the sum of squares.
+    none; `ridge` adds that times the squared coefficients to the sum of squares. After the outcome rows have their
+    `offset`, which is taken off it, and then their weight, where either is True.
     `size` is the public number of rows: with it the loss lists every draw.
 
     >>> from discreet.noise.randomness import Seeded
@@ -120,6 +124,8 @@ class LeastSquares:
     intercept: bool = True
     ridge: float | None = None
     bounds: tuple[Bounds | None, ...] | None = None
+    offset: bool = False
+    weights: bool = False
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     size: int | None = None
@@ -165,13 +171,19 @@ class LeastSquares:
         """A row's entries: (1, x, y), or (x, y) where there is no intercept."""
         bounds = self.bounds or (None,) * (len(self.names) + 1)
         named = zip((*self.names, "the outcome"), bounds, strict=True)
-        given = tuple(DesignColumn.of(name, pair, centred=self.intercept) for name, pair in named)
-        return (CONSTANT, *given) if self.intercept else given
+        given = [DesignColumn.of(name, pair, centred=self.intercept) for name, pair in named]
+        if self.offset:  # what is left of the outcome has no bounds
+            given[-1] = DesignColumn("the outcome")
+        return (CONSTANT, *given) if self.intercept else tuple(given)
 
     def stages(self, size: int | None) -> NewtonStages:
         """The costs for a public number of rows, or a private one. [least_squares.2]"""
         unknown = sum(column.place is None for column in self.columns)
-        return plan(self.epsilon, self.delta, size, len(self.columns), unknown, centred=self.intercept)
+        return plan(
+            *(self.epsilon, self.delta, size, len(self.columns), unknown),
+            centred=self.intercept,
+            weighted=self.weights,
+        )
 
     def needed(self) -> int:
         """The least public number of rows, within a twentieth, that there is an answer for. [least_squares.2]"""
@@ -185,7 +197,8 @@ class LeastSquares:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The coefficients with an error bar each, or a refusal."""
-        table = matrix(rows, len(self.names) + 1, declared="names and an outcome, columns")
+        width = len(self.names) + 1 + self.offset + self.weights
+        table = matrix(rows, width, declared="names and an outcome, columns")
         public = self.neighbours.size_is_public
         size = agree(table.size, self.size) if public else None
         if public:
@@ -195,6 +208,7 @@ class LeastSquares:
         stages = self.stages(size)
         shown = {"neighbours": self.neighbours, "columns": len(self.names), "intercept": self.intercept}
         shown |= {"ridge": self.ridge} | ({"rows": size} if public else {})
+        shown |= {name: True for name in ("weights", "offset") if getattr(self, name)}
         blank: Release[Coefficients] = Release(
             self.guarantee, Provenance("LeastSquares", shown, rng.secure, notes=self.notes), name="linear regression"
         )
@@ -209,9 +223,11 @@ class LeastSquares:
             found = find(ready, self.columns, stages, penalty, rng, size=counted)  # [least_squares.1]
             if isinstance(found, str):  # [least_squares.2]
                 return replace(blank, refusal=found)
-            about = ABOUT if self.ridge is None else RIDGED
+            about, target = ABOUT if self.ridge is None else RIDGED, LIMITED
+            if self.weights:
+                about, target = (words.replace("least squares", WEIGHTED) for words in (about, target))
             spread = spread_of(
-                found, self.names, intercept=self.intercept, about=about, target=LIMITED
+                found, self.names, intercept=self.intercept, about=about, target=target
             )  # [least_squares.3]
             hidden = spread.errors[1:] > IDLE * found.spans[-len(self.names) :]
         if hidden.any() and not self.ridge:  # [least_squares.2]
@@ -221,8 +237,19 @@ class LeastSquares:
         return replace(blank, answer=spread.value, spread=spread)
 
     def _ready(self, table: Floats) -> Floats:
-        """A copy with the constant, in the order of `columns`."""
-        return np.column_stack([np.ones(len(table)), table]) if self.intercept else np.array(table)
+        """A copy with the constant, in the order of `columns`; last the weight, if there is one."""
+        many = len(self.names)
+        ready = np.column_stack(
+            [*[np.ones(len(table))] * self.intercept, table[:, : many + 1], *[table[:, -1]] * self.weights]
+        )
+        outcome = ready[:, self.intercept + many]
+        if self.offset:
+            pair = None if self.bounds is None else self.bounds[-1]
+            with np.errstate(all="ignore"):
+                outcome[:] = (outcome if pair is None else np.clip(outcome, *pair)) - table[:, many + 1]
+        if self.weights:
+            ready[:, -1] = positive(ready[:, -1])  # [weighted.2]
+        return ready
 
     def _too_few(self, size: int) -> str:
         noisy = not self.neighbours.size_is_public

@@ -8,8 +8,8 @@ The logistic loss as an objective whose gradient comes with a bound on its round
 Claims
     [logistic_loss.2] The objective is the sum of w_i log(1 + exp(-+ (o + w'x_i))), o a public offset, x_i = V_i / (1024
           R) with the steps V_i and weights w_i of models/features.py: a person's gradient is at most 1 long, the second
-          derivative of rank one and at most 1/4.
-    [logistic_loss.3] `gradient` returns a bound on the length of its error, at any point.
+          derivative of rank one and at most 1/4 (`prepared`) or 1/2 (`framed`).
+    [logistic_loss.3] `gradient` returns a bound on the length of its error, at any point, for R from sqrt(size) to 15.
     [logistic_loss.4] `tolerance` reads public numbers only, and is 4.5 times the largest error, as [tilted_minimum.3]
     needs.
 
@@ -26,19 +26,20 @@ Why
     e^-r >= 0.706, the exponential has a relative error of at most (2.7 + 0.06) h / 0.706 + 0.7 h < 4.7 h. The product
     with 2^-k is exact: e in [0, 1.01]. p = e / (1 + e) moves by at most a quarter of the relative error of e, 1.18 h;
     the sum and the quotient add 0.51 h each, as p <= 0.503, and 1 - p another h / 2: less than 2.8 h in all.
-    [logistic_loss.2] |gradient| = w |p - y| |x| <= w |V| / (1024 R) <= 1 and w p (1 - p) |x|^2 <= 1/4, by [features.2].
-    So n people's gradients are at most n long together, and their second derivatives at most n / 4.
+    [logistic_loss.2] |gradient| = w |p - y| |x| <= w |V| / (1024 R) <= 1 and w p (1 - p) |x|^2 <= c / 4, with c = 1 by
+    [features.2] and 2 by [features.4]. So n people's gradients are at most n long together, and their second
+    derivatives at most c n / 4.
     [logistic_loss.3] It rests on [logistic_loss.1] and on IEEE 754; h = 2^-53. A coefficient is rounded to 2^-54, which
-    moves w'x by at most sqrt(size) 2^-55 |x| and the gradient, as w |x|^2 <= 1 and the slope is at most 1/4, by
-    sqrt(size) 2^-57 < 0.4 h. It is then split in whole numbers of fewer than B = 38 - ceil(log2 size) bits, so the sums
+    moves w'x by at most sqrt(size) 2^-55 |x| and the gradient, as w |x|^2 <= 2 and the slope is at most 1/4, by
+    sqrt(size) 2^-56 < 0.8 h. It is then split in whole numbers of fewer than B = 38 - ceil(log2 size) bits, so the sums
     of their products with steps below 2^15 are exact; two of these sums are added with one rounding, more of them by
     `fsum`, with one too. With that of the product by 1 / 1024 R, w'x is off by a relative 2 h. Its sum u with the
     offset o is off by h |u| + 2 h (|u| + |o|), which moves the chance by at most 7 h, as |u| p (1 - p) < 0.24, p (1 -
     p) <= 1 / 4 and |o| <= 12; the logistic function adds 3 h, the difference from y and the product by w h / 2 each.
-    Together 12 h, times |x| w <= 1. Residuals are split in two whole numbers as well, of 2^-26 and of 2^-52:
-    sums of a block of products with steps are exact, as w |V| <= 1024 R, and what is left out is h |x| <= 32 h, as |V|
-    <= 2^15 sqrt(size) and R = sqrt(size). The blocks' sums are added by `fsum` and multiplied once: 2 h of a length of
-    at most 1 a row. In all less than 48 h < 2^-47 for each row.
+    Together 12 h (7 + 3 + 1, and 0.8), times |x| w <= 1. Residuals are split in two whole numbers as well, of 2^-26 and
+    of 2^-52: sums of a block of 2^13 products with steps are exact, as w |V| <= 1024 R < 2^14, and what is left out is
+    h |x| <= 32 h, as |V| <= 2^15 sqrt(size) and R >= sqrt(size). The blocks' sums are added by `fsum` and multiplied
+    once: 2 h of a length of at most 1 a row. In all less than 48 h < 2^-47 for each row.
     [logistic_loss.4] At most `most` rows have at most `most` times that error.
 
 Source
@@ -47,17 +48,21 @@ Source
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.models.features import STEPS, Prepared
+from discreet.models.features import BEND, STEPS, Prepared, framed
+from discreet.models.newton_stages import NewtonStages
 from discreet.models.score import BLOCK
-from discreet.noise.tilted_minimum import TiltedObjective, exactly, newton
+from discreet.noise.tilted_minimum import TiltedObjective, exactly, newton, tilt_rate
 from discreet.privacy.exact import Number
+from discreet.privacy.loss import Approximate
+from discreet.privacy.mechanism import Randomness
+from discreet.stages.gram import Frame
 
 FARTHEST: Final = 64.0
 PER: Final = 1.4426950408889634  # 1 / ln 2: only k is made of it
@@ -89,13 +94,49 @@ def sigmoid(u: Floats) -> Floats:
 MOST: Final = 1 << 28  # rows that are used where their number is private
 LARGE: Final = 50_000  # rows from which a tenth of them says where to start
 OFFSET: Final = 12.0
+LONGEST: Final = 15.0  # R [logistic_loss.3]
+RIDGED: Final = 0.5  # units of the linear part: so far the information undoes a ridge, and slopes stay about the same
+SEPARATED: Final = (
+    "the features tell the outcome of nearly everybody, so that the likeliest coefficients, which may be infinite, are "
+    "farther out than the noise allows to follow; bring more rows, use a larger epsilon, or leave such a feature out"
+)
 FINE: Final = 54  # binary digits of a coefficient [logistic_loss.3]
+RIDGE: Final = 0.12  # of epsilon: what the ridge of a minimum among other stages costs
+CURVATURE: Final = Fraction(BEND, 4)  # of one person's loss in a frame [logistic_loss.2]
 ERROR: Final = 2.0**-47  # of a row's gradient [logistic_loss.3]
 
 
-def ridge_for(epsilon: Number, share: float) -> Fraction:
-    """A ridge that costs this share of epsilon, for rows at most 1 long: public."""
-    return Fraction(max(0.25 / math.expm1(share * min(float(epsilon), 8.0)), 2.0**-6))
+def ridge_for(epsilon: Number, share: float, bend: int = 1) -> Fraction:
+    """A ridge that costs this share of epsilon, for rows whose w |x|^2 is at most `bend`: public."""
+    return Fraction(max(bend / 4 / math.expm1(share * min(float(epsilon), 8.0)), 2.0**-6))
+
+
+def ridge_of(stages: NewtonStages) -> Fraction:
+    """The ridge of the minimum, for rows at most 1 long: public."""
+    return ridge_for(stages.costs.part("minimum", Approximate).epsilon, RIDGE, BEND)
+
+
+def tilt_of(stages: NewtonStages) -> float:
+    """The standard deviation of each entry of the tilt, for rows at most 1 long: public."""
+    size, cost = stages.width - 1, stages.costs.part("minimum", Approximate)
+    rate = tilt_rate(cost.epsilon, 1 if stages.rows is None else 2, CURVATURE, ridge_of(stages), size)
+    return math.sqrt(size + 1) / float(rate)
+
+
+def minimised(
+    rows: Floats, frame: Frame, reach: float, stages: NewtonStages, *, offset: float, rng: Randomness
+) -> Floats:
+    """The tilted minimum of rows in a frame, those beyond `reach` with less weight, in units of the frame: rows end in
+    their outcome, 0 or 1. [glm_stages.4]"""
+    ready = framed(rows[:MOST], frame, reach)
+    found = rng.minimum(
+        LogisticLoss(ready, MOST if stages.rows is None else stages.rows, offset),
+        steepness=1 if stages.rows is None else 2,
+        curvature=CURVATURE,
+        ridge=ridge_of(stages),
+        cost=stages.costs.part("minimum", Approximate),
+    )  # [glm_stages.4]
+    return np.asarray(found) / reach
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,14 +159,14 @@ class LogisticLoss:
 
     @property
     def reach(self) -> float:
-        """No |x| of a row with an outcome is larger: a row beyond R weighs 1 / |x|^2."""
+        """No |x| of a row with an outcome is larger: far out a row weighs 1 / |x|^2, or twice that."""
         weights = self.rows.weight[self.rows.weight > 0]
-        return 1.0 / math.sqrt(float(weights.min(initial=1.0)))
+        return math.sqrt(self.rows.bend / float(weights.min(initial=1.0)))
 
     @property
     def bend(self) -> float:
         """The largest second derivative of so many rows. [logistic_loss.2]"""
-        return self.most / 4
+        return self.most * self.rows.bend / 4
 
     @property
     def steep(self) -> float:
@@ -175,7 +216,12 @@ class LogisticLoss:
         """The minimum of a tenth of a large table, its tilt and ridge a tenth too; of a small one 0."""
         if len(self.rows) < LARGE:
             return np.zeros(self.size)
-        few = Prepared(self.rows.steps[::10], self.rows.weight[::10], self.rows.outcome[::10], self.rows.radius)
+        few = replace(
+            self.rows,
+            steps=self.rows.steps[::10],
+            weight=self.rows.weight[::10],
+            outcome=self.rows.outcome[::10],
+        )
         tenth = TiltedObjective(
             LogisticLoss(few, self.most, self.offset), [b / 10 for b in tilt], ridge / 10, len(few) * 1e-6
         )

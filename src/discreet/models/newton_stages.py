@@ -6,10 +6,11 @@ that moves, the sampling error (a sum of squared scores, whatever the residuals'
 
 Releases
     Under ADD_OR_REMOVE a noisy count. For each column without public bounds a median and noisy counts of octaves around
-    it. In turn: counts of the lengths of (v, y) and the noisy sum of their outer products, which makes a frame u = A v
-    and a first fit; the noisy sum H of u u'; counts of the lengths of the scores u r
-    and their noisy sum, which makes a second fit; once more both there, and last the noisy sum of outer products of
-    the scores.
+    it; of weights, if there are any, the counts alone. In turn: counts of the lengths of (v, y) and the noisy sum of
+    their outer products, which makes a frame u = A v and a first fit; the noisy sum H of u u'; counts of the lengths of
+    the scores u r and their noisy sum, which makes a second fit; once more both there, and last the noisy sum of outer
+    products of the scores. With weights w each v, y and u is one times the root of w, each score one times w; before H
+    there are counts of the lengths of u too.
 Promise
     [newton_stages.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon, delta).
     [newton_stages.2] The plan reads public numbers; every later choice, and whether it ends early, reads released ones
@@ -23,10 +24,11 @@ Why
     [gram.3] on rows, and of [newton_stages.4]. The parts are those of an allocation with the slack of all draws kept:
     [allocation.2].
     [newton_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
-    [newton_stages.3] `reachable` compares entries one by one with public numbers; then [gram.4]. A row with a missing
-    or infinite entry is no row.
+    [newton_stages.3] `reachable` compares entries one by one with public numbers; then [gram.4], and with weights
+    [weighted.1] and [weighted.2]. A row with a missing or infinite entry is no row.
     [newton_stages.4] `gram.Scores` multiplies the exact integers of a row in a frame, one product each: a fixed
-    function of the row. The rest is [gram.1] to [gram.3], whose argument uses no more of what is seen than that.
+    function of the row, and so it is times a weight ([weighted.1]). The rest is [gram.1] to [gram.3], whose argument
+    uses no more of what is seen than that.
 Needs
     Noise on H, as an operator, of at most half the number of rows: 1,000 rows of 5 columns at epsilon 1, delta 1e-6,
     under ADD_OR_REMOVE; for medians n epsilon_j of about 80.
@@ -46,31 +48,34 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
+from discreet.models.coefficients import NewtonStep
+from discreet.models.design_columns import CONSTANT, DesignColumn, blamed, own_units, placed, reachable
+from discreet.models.weighted import UNWEIGHTED, weighed, weight_unit
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
-from discreet.stages.declared import Bounds
 from discreet.stages.gram import FINE, Frame, Scores, Seen, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
-from discreet.stages.octaves import Tail, column_cost, counts_cost, noisy_size, place_of, tail_cost, tail_of
+from discreet.stages.octaves import Tail, column_cost, counts_cost, noisy_size, tail_cost, tail_of
 
-UNIFORM: Final = math.sqrt(3)  # half-widths of an even distribution in standard deviations
 MANY: Final = 10  # columns from which on a frame takes more of the budget
 # of mu squared: columns, the lengths of rows, of scores twice, the first sum, H, the scores twice, the squares
 FEW_COLUMNS: Final = (0.11, 0.01, 0.02, 0.09, 0.08, 0.19, 0.10, 0.31, 0.09)
 MANY_COLUMNS: Final = (0.10, 0.01, 0.01, 0.04, 0.13, 0.30, 0.06, 0.27, 0.08)
+WEIGHTS, SPREAD = Fraction(2, 100), Fraction(1, 100)  # and with weights their unit, and the lengths of weighted rows
 MEDIAN: Final = 0.35  # of a column's share
 MIDDLE: Final = 80.0  # rows times epsilon that find a centre of 1e5 deviations
 OUTSIDE: Final = 0.15  # of the rows in the first sum
 ROUND: Final = (2.4, 1.2)  # by how much a row of H may be longer than a typical one: few columns, many
+WEIGHED: Final = 2.5  # squared typical lengths: rows that weigh less far out are no longer, over a slope of 0.2
 LOUD: Final = 0.17  # of the rows: the noise on H, as an operator, up to which its rows may be longer
 EARLY: Final = 0.004  # of the scores in the first step
 OFTEN: Final = (0.6, 2.0)  # over mu: how many scores are cut in the last step
 EXCESS: Final = 0.3  # deviations of noise: by how much they may be cut, all together
 SHRUNK: Final = 8.0  # by how much scores may be shorter in the last step: where most are 0 the others are hard to see
+INFORMED: Final = (0.005, 0.02)  # of the weighted rows that may be pulled in H: where the noise allows, and at most
 SETTLED: Final = 4.0  # deviations of noise by which the last score may differ from a small part of the one before
-PULLED: Final = 0.25  # of the last step: what rows pulled in H may do to it
 LOST: Final = (
     "the noise is larger than what the rows show of {}; bring more rows, leave columns out (perhaps one is nearly the "
     "same for everybody, or nearly a sum of others), or use a larger epsilon"
@@ -84,28 +89,6 @@ UNSETTLED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DesignColumn:
-    """What is public about a column: bounds, a centre and a unit; or nothing."""
-
-    name: str
-    bounds: Bounds | None = None
-    place: tuple[float, float] | None = None
-
-    @classmethod
-    def of(cls, name: str, bounds: Bounds | None, *, centred: bool) -> "DesignColumn":
-        """A column with these bounds, or none; its unit is about a standard deviation."""
-        if bounds is None:
-            return cls(name)
-        low, high = (float(end) for end in bounds)
-        if centred:
-            return cls(name, (low, high), (low / 2 + high / 2, (high / 2 - low / 2) / UNIFORM))
-        return cls(name, (low, high), (0.0, max(abs(low), abs(high)) / UNIFORM))
-
-
-CONSTANT: Final = DesignColumn("the intercept", None, (0.0, 1.0))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewtonStages:
     """What each stage costs, all of it public. `width` is that of a row with its outcome."""
@@ -113,6 +96,7 @@ class NewtonStages:
     rows: int | None
     width: int
     costs: Allocation
+    uneven: float = 1.0  # times as many rows as where the information is the same in all directions
 
     @property
     def loss(self) -> Loss:
@@ -124,11 +108,15 @@ class NewtonStages:
         """By whether the number of rows is public."""
         return Neighbours.ADD_OR_REMOVE if self.rows is None else Neighbours.REPLACE
 
-    def longest(self, size: float) -> float:
-        """How long a row of H may be: some more than is typical, or what makes noise that H can bear.
-        [newton_stages.2]"""
+    def longest(self, size: float, spread: Tail | None = None) -> float:
+        """How long a row of H may be: some more than is typical, or what makes noise that H can bear; where rows have
+        weights, and `spread` is the tail of their lengths, so that few are longer. [newton_stages.2]"""
         typical = math.sqrt(self.width - 1) + ROUND[self.width > MANY]
-        return max(typical, math.sqrt(LOUD / self.operator(1.0) * size))
+        bearable = max(typical, math.sqrt(LOUD / self.operator(1.0) * size))
+        if spread is None:
+            return bearable
+        fewest, most = (float(spread.at(part * size)) for part in INFORMED)
+        return min(max(bearable, most), max(fewest, math.sqrt(self.width - 1)))
 
     def moved(self, stage: str) -> float:
         """The noise on a sum of scores, over how long they are at most: public."""
@@ -146,7 +134,10 @@ class NewtonStages:
             nats = MIDDLE if self.rows is not None else MIDDLE / 2  # half the sensitivity
             if size * float(self.costs.part("centre", Choice).epsilon) < nats:
                 return False
-        return 0.7 * self.operator(math.sqrt(self.width - 1) + ROUND[self.width > MANY]) <= size / 2
+        radius = math.sqrt(self.width - 1) + ROUND[self.width > MANY]
+        if "minimum" in self.costs:
+            radius = math.sqrt(WEIGHED * (self.width - 1))
+        return 0.7 * self.operator(radius) <= size / self.uneven / 2
 
     def counted(self, rows: Floats, rng: Randomness) -> float:
         """How many rows have no missing entry, with noise; all of them where their number is public.
@@ -157,9 +148,18 @@ class NewtonStages:
         return noisy_size(present, cost=self.costs.part("count", Gaussian), rng=rng)  # [newton_stages.1]
 
 
-def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: int, *, centred: bool) -> NewtonStages:
-    """The stages for rows of `width` entries, of which `unknown` columns have no bounds. Public numbers only.
-    [newton_stages.2]"""
+def plan(
+    epsilon: Number,
+    delta: Number,
+    rows: int | None,
+    width: int,
+    unknown: int,
+    *,
+    centred: bool,
+    weighted: bool = False,
+) -> NewtonStages:
+    """The stages for rows of `width` entries, of which `unknown` columns have no bounds; with weights if `weighted`.
+    Public numbers only. [newton_stages.2]"""
     neighbours = Neighbours.ADD_OR_REMOVE if rows is None else Neighbours.REPLACE
 
     def gram_of(size: int) -> Callable[[Fraction], Gaussian]:
@@ -182,8 +182,10 @@ def plan(epsilon: Number, delta: Number, rows: int | None, width: int, unknown: 
         "count": Share(Fraction(5, 1000), counted_cost) if rows is None else None,
         "centre": Share(columns * median, Choice, unknown) if unknown and centred else None,
         "unit": Share(columns * (1 - median), column, unknown) if unknown else None,
+        "weights": Share(WEIGHTS, column) if weighted else None,
         "lengths": Share(first, tail),
         "moments": Share(moments, gram_of(width)),
+        "spread": Share(SPREAD, tail) if weighted else None,
         "information": Share(information, gram_of(width - 1)),
         "early": Share(third, tail),
         "step": Share(early, score),
@@ -217,31 +219,6 @@ def least_rows(stages: Callable[[int], NewtonStages]) -> int:
     return rows
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class NewtonStep:
-    """What was found. Coefficients are `way` @ theta, theta in the frame; `value` are they, in the columns' own units.
-
-    `inverse` is that of the information, `step` the last one of theta. Of the last scores: the noise on each entry of
-    their sum, the sum of their outer products and its noise, by how much all that were cut are longer, how long they
-    may be, and how often that is the typical length. `spans` are, more or less, standard deviations of
-    the outcome for one of each column.
-    """
-
-    value: Floats
-    way: Floats
-    inverse: Floats
-    information_noise: float
-    step: Floats
-    score_noise: float
-    squares: Floats
-    squares_noise: float
-    size: float
-    excess: tuple[float, float]
-    limit: float
-    often: float
-    spans: Floats
-
-
 def find(
     rows: Floats,
     columns: tuple[DesignColumn, ...],
@@ -251,18 +228,16 @@ def find(
     *,
     size: float,
 ) -> NewtonStep | str:
-    """All stages but the count, or why they ended; rows end in their outcome, and are changed. `penalty` is that of
-    each coefficient, in the columns' own units. [newton_stages.1]"""
-    costs, many = stages.costs, stages.width - 1
+    """All stages but the count, or why they ended; rows end in their outcome, then their weight if there is one, and
+    are changed. `penalty` is that of each coefficient, in the columns' own units. [newton_stages.1]"""
+    costs, many, weighted = stages.costs, stages.width - 1, "weights" in stages.costs
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
-    places = [
-        column.place or place_of(np.ascontiguousarray(rows[:, index]), costs, **drawn)
-        for index, column in enumerate(columns)
-    ]
-    if None in places:  # [newton_stages.2]
-        constant = columns[places.index(None)].name
-        return f"{constant!r} is the same for nearly everybody, by noisy counts; leave it out, or give its bounds"
-    centres, units = (np.array(listed) for listed in zip(*(place[:2] for place in places if place), strict=True))
+    if isinstance(places := placed(rows, columns, costs, drawn), str):  # [newton_stages.2]
+        return places
+    centres, units = places
+    unit = weight_unit(rows, costs, drawn) if weighted else None  # [newton_stages.1]
+    if weighted and unit is None:  # [newton_stages.2]
+        return UNWEIGHTED
     reachable(rows, columns)  # [newton_stages.3]
 
     def tail(seen: Seen, stage: str, part: Floats) -> Tail | None:
@@ -272,34 +247,35 @@ def find(
         total, noise = noisy_gram(part, seen, radius, "clip", cost=costs.part(stage, Gaussian), **drawn)
         return total * radius**2, noise * radius**2  # [newton_stages.1]
 
-    plain = Frame.of(units, np.eye(stages.width), centres)
+    plain = weighed(Frame.of(units, np.eye(stages.width), centres), unit)
     if (found := tail(plain, "lengths", rows)) is None:  # [newton_stages.2]
         return LOST.format("their lengths")
     total, noise = gram(plain, "moments", rows, float(found.at(OUTSIDE * size)))
     turn, fit = started(total / size, noise / size)
-    tall = max(_deviations(total / size, columns)[many], math.sqrt(noise / size))
-    predictors, inner = np.ascontiguousarray(rows[:, :many]), Frame.of(units[:many], turn, centres[:many])
-    radius = stages.longest(size)
-    information, noise = gram(inner, "information", predictors, radius)
+    tall = max(_deviations(total / size, columns, weighted)[many], math.sqrt(noise / size))
+    predictors, inner = np.delete(rows, many, axis=1), Frame.of(units[:many], turn, centres[:many])
+    spread = tail(weighed(inner, unit), "spread", predictors) if weighted else None
+    if weighted and spread is None:  # [newton_stages.2]
+        return LOST.format("the weighted columns")
+    information, noise = gram(weighed(inner, unit), "information", predictors, stages.longest(size, spread))
     turn = applied(inner)
-    weighted = turn * (penalty / units[:many] / units[:many])
-    if not np.isfinite(weighted @ turn.T).all():  # [newton_stages.2]
+    ridge = turn * (penalty / units[:many] / units[:many] / (unit or 1.0))
+    if not np.isfinite(ridge @ turn.T).all():  # [newton_stages.2]
         return STIFF
-    values, vectors = np.linalg.eigh(information + weighted @ turn.T)
+    values, vectors = np.linalg.eigh(information + ridge @ turn.T)
     if not values[0] > noise * math.sqrt(2 * many):  # [newton_stages.2]
         return LOST.format(blamed(turn.T @ vectors[:, 0], columns))
-    inverse = (vectors / values) @ vectors.T
-    stretched, sides = np.linalg.eigh(turn)
-    back = (sides / stretched) @ sides.T
-    spans = tall / _deviations(back @ information @ back / size, columns)
+    inverse = _inverse(values, vectors)
+    spans = tall / _deviations(information / size, columns, weighted, _inverse(*np.linalg.eigh(turn)))
     before = found
     for early in (True, False):
-        scores = Scores(Frame.of(units, _with_residuals(turn, fit), centres))
+        inner = Frame.of(units, _with_residuals(turn, fit), centres)
+        scores = weighed(Scores(inner), unit, root=False)
         if (found := tail(scores, "early" if early else "late", rows)) is None:
             return LOST.format("the residuals")
         cost = costs.part("step" if early else "last", Gaussian)
         moved = stages.moved("step" if early else "last")
-        frame = applied(scores.inner)
+        frame = applied(inner)
         per = frame[many, many]
         cut = max(EARLY * size, moved)
         if not early:
@@ -313,7 +289,7 @@ def find(
         elif not penalty.any() and np.abs(score).max() > settled + SETTLED * score_noise:  # [newton_stages.2]
             return UNSETTLED
         fit = -frame[many, :many] / per  # as the frame has it, rounded
-        step = inverse @ (score - weighted @ fit)
+        step = inverse @ (score - ridge @ fit)
         fit = fit + turn.T @ step
     squares, squares_noise = gram(scores, "squares", rows, reach)  # [newton_stages.4]
     own, place = own_units(columns, centres, units)
@@ -328,37 +304,25 @@ def find(
         squares_noise=squares_noise / per**2,
         size=size,
         excess=(found.excess(cut) / per, found.excess(cut, 2) / per**2),
-        limit=reach / per * units[-1] ** 2,
+        limit=reach / per * units[-1] ** 2 * (unit or 1.0),
         often=reach / found.typical,
         spans=own.diagonal() * spans,
     )
 
 
-def own_units(columns: tuple[DesignColumn, ...], centres: Floats, units: Floats) -> tuple[Floats, Floats]:
-    """From coefficients of entries less their centres, over their units, to those of the columns themselves."""
-    own, place = np.diag(units[-1] / units[:-1]), np.zeros(len(units) - 1)
-    if columns[0] is CONSTANT:
-        own[0, 1:] = -centres[1:-1] * own.diagonal()[1:]
-        place[0] = centres[-1]
-    return own, place
+def _inverse(values: Floats, vectors: Floats) -> Floats:
+    return np.asarray((vectors / values) @ vectors.T)
 
 
-def _deviations(moments: Floats, columns: tuple[DesignColumn, ...]) -> Floats:
-    """Of entries, from the means of their products; 0 for the constant."""
+def _deviations(
+    moments: Floats, columns: tuple[DesignColumn, ...], weighted: bool, back: Floats | None = None
+) -> Floats:
+    """Of entries, from the means of their products, taken `back` from a frame, times the root of the mean weight; 0 for
+    the constant."""
+    moments = moments if back is None else back @ moments @ back
     means = moments[0] if columns[0] is CONSTANT else np.zeros(len(moments))
-    return np.sqrt(np.maximum(np.diag(moments) - means**2, 0.0))
-
-
-def reachable(rows: Floats, columns: tuple[DesignColumn, ...]) -> None:
-    """In place: entries within public bounds, infinite ones without bounds missing; then a row with a missing entry is
-    missing as a whole, or its predictors would be in H and its score in no sum. [newton_stages.3]"""
-    for place, column in enumerate(columns):
-        values = rows[:, place]
-        if column.bounds is not None:
-            np.clip(values, *column.bounds, out=values)  # [newton_stages.3]
-        else:
-            values[np.isinf(values)] = math.nan  # [newton_stages.3]
-    rows[np.isnan(rows).any(axis=1)] = math.nan  # [newton_stages.3]
+    mean_weight = max(float(moments[0, 0]), 1e-300) if weighted else 1.0
+    return np.sqrt(np.maximum(np.diag(moments) - means**2 / mean_weight, 0.0))
 
 
 def started(moments: Floats, noise: float) -> tuple[Floats, Floats]:
@@ -389,10 +353,3 @@ def _with_residuals(turn: Floats, fit: Floats) -> Floats:
 def applied(frame: Frame) -> Floats:
     """What the frame does to entries less their centres and over their units, its rounding included."""
     return np.asarray(frame.step * 2.0**FINE * frame.whole)
-
-
-def blamed(direction: Floats, columns: tuple[DesignColumn, ...]) -> str:
-    """The columns that a direction is made of."""
-    large = np.flatnonzero(np.abs(direction) > np.abs(direction).max() / 3)
-    named = [repr(columns[place].name) for place in large if columns[place] is not CONSTANT]
-    return " and ".join(named[:4]) or "the columns together"

@@ -22,7 +22,8 @@ Why
     guess.
     [objective.3] At the minimum, score + ridge w + b = 0. With H the information, w + H^-1 ridge w is the solution
     without a ridge but for the tilt, its error H^-1 (score at the truth + b): covariance H^-1 V H^-1 with V <= H, as
-    weights are at most 1, and a tilt of variance (size + 1) / beta^2 a coordinate.
+    weights are at most 1, and a tilt of variance (size + 1) / beta^2 a coordinate. Slopes change along that step t by a
+    part of about |t|: so much of it is allowed for, and a step of more than a half is refused.
 Needs
     At most 31 features. Where the number of people is private, at most 2^28 of them: of more, the first 2^28 are used,
     and the loss of one person may then be that of two. For intervals about 250 size^2 / epsilon people: 10,000 of 5
@@ -54,7 +55,7 @@ from discreet.models.features import (
     scaling_shares,
     yes_or_no,
 )
-from discreet.models.logistic_loss import MOST, OFFSET, LogisticLoss, ridge_for
+from discreet.models.logistic_loss import MOST, OFFSET, RIDGED, SEPARATED, LogisticLoss, ridge_for
 from discreet.models.score import COARSE, WEIGHT, logistic, moments
 from discreet.noise.additive import ROOM
 from discreet.noise.tilted_minimum import WIDEST, tilt_rate
@@ -78,6 +79,7 @@ INFORMATION: Final = Fraction(2, 5)  # of epsilon: for the information matrix
 RATE: Final = Fraction(3, 100)  # of epsilon: for the counts of outcomes
 CURVATURE: Final = Fraction(1, 4)
 LOUD: Final = 0.35  # the noise of an information matrix beyond which it is no use, in units of a half of it
+SINGULAR: Final = 4.5  # deviations of its noise: the information in every direction, of few features
 RARE: Final = 2.5  # deviations of noise: rows of either outcome
 ALIKE: Final = (
     "nearly everybody has the same outcome, as far as the noise shows; give a delta above 0, which takes fewer people "
@@ -218,29 +220,35 @@ class ObjectivePerturbation:
         pull = float(ridge) * scaling.radius**2  # for features in units: x is v / R
         if "information" not in shares and size is not None:
             w = w * (1 + min(pull / (SLOPE * size), 0.25))  # [objective.2]
-        sampling: Floats | None = None
         start = np.append(offset, np.zeros(len(w) - 1))
-        if "information" in shares:
-            information, noise = self._information(ready, w + start, shares.part("information", Laplace), rng)
-            values, vectors = np.linalg.eigh(information)
-            if values.min() > 2 * noise * math.sqrt(len(w)):  # [objective.2]
-                inverse = (vectors / values) @ vectors.T
-                low = values - noise * math.sqrt(len(w))  # its noise makes no interval too short
-                careful = (vectors / low) @ vectors.T
-                w = w + pull * inverse @ w  # [objective.3]
-                tilt = math.sqrt(len(w) + 1) / float(self.rate(shares)) * scaling.radius
-                back = scaling.backwards()
-                sampling = np.sqrt(np.diag(back @ careful @ back.T))
-                privacy = tilt * np.sqrt(np.diag(back @ careful @ careful @ back.T))
-        slopes, constant = scaling.back(w + start)
-        value = Coefficients(slopes, constant, self.features.names, "logit")
-        if sampling is None and self.confidence is not None:  # [objective.2]
-            return replace(blank, refusal=NO_INTERVAL)
-        if sampling is None:
-            reason = "no interval: none was asked for"
-            return replace(blank, answer=value, provenance=replace(blank.provenance, notes=(*self.notes, reason)))
-        spread = CoefficientSpread(value, sampling, privacy, MODEL, target=WEIGHED)
-        return replace(blank, answer=value, spread=spread)
+        if "information" not in shares:  # none was asked for: else `check` has refused
+            value = Coefficients(*scaling.back(w + start), self.features.names, "logit")
+            notes = (*self.notes, "no interval: none was asked for")
+            return replace(blank, answer=value, provenance=replace(blank.provenance, notes=notes))
+        information = self._information(ready, w + start, shares.part("information", Laplace), rng)
+        tilt = math.sqrt(len(w) + 1) / float(self.rate(shares)) * scaling.radius
+        spread = self._freed(w, start, information, pull=pull, tilt=tilt, scaling=scaling)
+        if isinstance(spread, str):  # [objective.2]
+            return replace(blank, refusal=spread)
+        return replace(blank, answer=spread.value, spread=spread)
+
+    def _freed(
+        self, w: Floats, start: Floats, information: tuple[Floats, float], *, pull: float, tilt: float, scaling: Scaling
+    ) -> CoefficientSpread | str:
+        """The coefficients without their ridge, with their errors; or why there are none. [objective.3]"""
+        found, noise = information
+        values, vectors = np.linalg.eigh(found)
+        if not values.min() > max(2 * math.sqrt(len(w)), SINGULAR) * noise:  # [objective.2]
+            return NO_INTERVAL
+        step = pull * (vectors / values) @ vectors.T @ w  # [objective.3]
+        if (far := float(np.linalg.norm(step))) > RIDGED:  # [objective.2]
+            return SEPARATED
+        careful = (vectors / (values - noise * math.sqrt(len(w)))) @ vectors.T  # its noise makes no interval too short
+        back = scaling.backwards()
+        sampling = np.sqrt(np.diag(back @ careful @ back.T))
+        privacy = tilt * np.sqrt(np.diag(back @ careful @ careful @ back.T))
+        value = Coefficients(*scaling.back(w + step + start), self.features.names, "logit")
+        return CoefficientSpread(value, sampling, privacy, MODEL, far * np.abs(back @ step), target=WEIGHED)
 
     def _offset(self, ready: Prepared, shares: Allocation, rng: Randomness) -> float | None:
         """The log odds of all rows, by noisy counts; None where too few have either outcome. [objective.1]"""

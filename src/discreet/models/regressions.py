@@ -1,7 +1,6 @@
 """Linear, logistic and Poisson regression, by name, and which method, by public numbers alone."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.models.coefficients import in_blocks
-from discreet.models.descent import LINKS, Descent
+from discreet.models.descent import LINKS, Descent, picked
 from discreet.models.design import Design, Formulated, declared_in
 from discreet.models.features import Features, coded, features_and_outcome, named_columns, places_of, yes_or_no
 from discreet.models.formula import Formula, formula_columns
@@ -17,7 +16,6 @@ from discreet.models.least_squares import LeastSquares, declared_bounds
 from discreet.models.objective import ObjectivePerturbation
 from discreet.models.score import Name
 from discreet.models.sgd import StochasticDescent
-from discreet.noise.tilted_minimum import WIDEST
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.intervals import check_confidence
@@ -28,12 +26,12 @@ from discreet.worlds.shapes import regression
 
 Method = Literal["auto", "objective", "descent", "friendly"]
 Make = Callable[[Features, Number, Number], Mechanism[Coefficients]]
-STEPS_WIN: Final = 0.75  # a tilted minimum leaves less of the budget to everything else
+BESIDE: Final = {"offset": number(optional=True), "weights": number(optional=True)}  # in this order, in rows
 MOMENTS: Final = "method 'moments': one row for each person, so one noisy sum of squares has the least error"
 
 
 @statistic(
-    {"X": number("several"), "y": number(optional=True)},
+    {"X": number("several"), "y": number(optional=True), **BESIDE},
     rows=features_and_outcome,
     formula=formula_columns,
     world=partial(regression, link="linear"),
@@ -45,6 +43,8 @@ def linear_regression(
     *,
     epsilon: Number,
     delta: Number,
+    weights: Columns | None = None,
+    offset: Columns | None = None,
     method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
     ridge: float | None = None,
     intercept: bool = True,
@@ -58,10 +58,11 @@ def linear_regression(
     `X` is an array or a frame of numbers and `y` the outcome; or X is a formula, "y ~ age + C(sex)", and y the frame
     (pandas, polars, Arrow or a dictionary of columns). `levels` lists the categories of a C(...), the one to compare
     with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
-    (0, 1) for rare truth values say. `ridge` is as scikit-learn's alpha; None adds only what the noise asks for.
-    `method` "moments" is a noisy sum of squares, "friendly" fits on blocks of people, "sgd" is descent on the squares,
-    for columns in units of about 1 and with no interval; "auto" is "moments". For people with several rows open a
-    session with person=, or use `fit`.
+    (0, 1) for rare truth values say. `weights` is a column of survey or precision weights: any numbers above 0, of any
+    scale; rows without one do not count. `offset` is a column that is taken off the outcome. `ridge` is as
+    scikit-learn's alpha; None adds only what the noise asks for. `method` "moments" is a noisy sum of squares,
+    "friendly" fits on blocks of people, "sgd" is descent on the squares, for columns in units of about 1 and with no
+    interval; "auto" is "moments". For people with several rows open a session with person=, or use `fit`.
 
     >>> import discreet
     >>> import numpy as np
@@ -77,6 +78,8 @@ def linear_regression(
     if not isinstance(intercept, bool):
         raise BadInput(f"intercept is {intercept!r}; give True or False")
 
+    beside = _beside(offset, weights, method, ("auto", "moments"))
+
     def make(design: Design, constant: bool, share: Number, rest: Number) -> LeastSquares:
         return LeastSquares(
             share,
@@ -86,7 +89,7 @@ def linear_regression(
             ridge=ridge,
             bounds=design.bounds,
             notes=(MOMENTS,) if method == "auto" else (),
-            **_public(people),
+            **(_public(people) | dict.fromkeys(beside, True)),
         )
 
     if X.formula is not None:
@@ -94,7 +97,8 @@ def linear_regression(
             raise BadInput("a formula goes with method 'moments'; for others give X and y")
         LeastSquares(epsilon, delta, names=("x",), ridge=ridge, neighbours=people.neighbours)  # or it is refused here
         plain = names is None and intercept
-        return _formulated(people, X, make, plain=plain, levels=levels, bounds=bounds, epsilon=epsilon, delta=delta)
+        asked: dict[str, Any] = {"levels": levels, "bounds": bounds, "epsilon": epsilon, "delta": delta}
+        return _formulated(people, X, make, plain=plain, beside=beside, **asked)
     X, outcome = _features_of(X, y, names, levels)  # noqa: N806
     if method == "friendly":
         if ridge is not None or bounds is not None:
@@ -139,9 +143,10 @@ def _rows(columns: Mapping[str, Any]) -> Any:
 
 
 @statistic(
-    {"X": number("several"), "y": _outcome},
+    {"X": number("several"), "y": _outcome, **BESIDE},
     rows=_rows,
     formula=formula_columns,
+    wants_delta=lambda _, columns: any(columns.get(name) is not None for name in BESIDE),
     world=partial(regression, link="logistic"),
 )
 def logistic_regression(
@@ -151,6 +156,8 @@ def logistic_regression(
     *,
     epsilon: Number,
     delta: Number = 0.0,
+    weights: Columns | None = None,
+    offset: Columns | None = None,
     method: Method = "auto",
     ridge: float | None = None,
     intercept: bool = True,
@@ -168,7 +175,8 @@ def logistic_regression(
     two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
     frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
     `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
-    what finding scales costs. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
+    what finding scales costs. `weights` are as in `linear_regression`, and `offset` is a column that is added to the
+    log odds; both need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
     needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and why. confidence=None
     saves the budget of intervals.
 
@@ -185,22 +193,25 @@ def logistic_regression(
         check_confidence(confidence)
     if ridge is not None and method != "objective":
         raise BadInput("ridge goes with method 'objective'; leave it out")
-    terms = _public(people)
+    beside = _beside(offset, weights, method, ("auto", "descent"))
+    if beside and not delta:
+        raise BadInput(f"delta is 0, and {' and '.join(beside)} need delta > 0, for example delta=1e-6")
+    terms = _public(people) | dict.fromkeys(beside, True)
 
     def make(features: Features, share: Number, rest: Number) -> Mechanism[Coefficients]:
         if method == "objective":
-            return ObjectivePerturbation(features, share, ridge=ridge, confidence=confidence, **terms)
+            return ObjectivePerturbation(features, share, ridge=ridge, confidence=confidence, **_public(people))
         if method == "descent":
             return Descent(features, share, rest, family="logistic", **terms)
         return picked(features, share, rest, confidence=confidence, **terms)
 
     asked: dict[str, Any] = {"method": method, "intercept": intercept, "bounds": bounds, "norm": norm}
-    asked |= {"levels": levels, "names": names, "classes": classes}
+    asked |= {"levels": levels, "names": names, "classes": classes, "beside": beside}
     return _generalised(people, X, y, make, "logistic", epsilon=epsilon, delta=delta, **asked)
 
 
 @statistic(
-    {"X": number("several"), "y": number(optional=True)},
+    {"X": number("several"), "y": number(optional=True), **BESIDE},
     rows=features_and_outcome,
     formula=formula_columns,
     world=partial(regression, link="poisson"),
@@ -212,6 +223,8 @@ def poisson_regression(
     *,
     epsilon: Number,
     delta: Number,
+    weights: Columns | None = None,
+    offset: Columns | None = None,
     method: Literal["auto", "descent", "friendly"] = "auto",
     largest: int | None = None,
     intercept: bool = True,
@@ -223,6 +236,7 @@ def poisson_regression(
     """Poisson regression: the coefficients of the log of a rate, with intervals. No bounds needed; delta > 0.
 
     As `logistic_regression`; `y` are counts, and `largest` a public number that hardly any exceeds, if there is one.
+    For rates give the logarithm of the exposure as `offset`.
 
     >>> import discreet
     >>> import numpy as np
@@ -234,18 +248,29 @@ def poisson_regression(
     """
     _check_method(method, ("auto", "descent", "friendly"), "; a Poisson loss has no largest slope")
     note = ("method 'descent': the only one for counts that uses all people at once",) if method == "auto" else ()
+    beside = _beside(offset, weights, method, ("auto", "descent"))
+    terms = _public(people) | dict.fromkeys(beside, True)
 
     def make(features: Features, share: Number, rest: Number) -> Mechanism[Coefficients]:
-        return Descent(features, share, rest, family="poisson", largest=largest, notes=note, **_public(people))
+        return Descent(features, share, rest, family="poisson", largest=largest, notes=note, **terms)
 
     asked: dict[str, Any] = {"method": method, "intercept": intercept, "bounds": bounds, "norm": norm}
-    asked |= {"levels": levels, "names": names}
+    asked |= {"levels": levels, "names": names, "beside": beside}
     return _generalised(people, X, y, make, "poisson", epsilon=epsilon, delta=delta, **asked)
 
 
 def _check_method(method: object, known: tuple[str, ...], why: str = "") -> None:
     if method not in known:
         raise BadInput(f"method is {method!r}; give one of {', '.join(known)}{why}")
+
+
+def _beside(offset: Columns | None, weights: Columns | None, method: str, known: tuple[str, ...]) -> dict[str, Columns]:
+    """The columns beside features and outcome, in the order of rows."""
+    found = {name: one for name, one in (("offset", offset), ("weights", weights)) if one is not None}
+    if found and method not in known:
+        given = " and ".join(found)
+        raise BadInput(f"method is {method!r}, which has no {given}; leave method out, or {given}")
+    return found
 
 
 def _public(people: Public) -> dict[str, Any]:
@@ -258,6 +283,7 @@ def _formulated(
     make: Callable[[Design, bool, Number, Number], Mechanism[Coefficients]],
     *,
     plain: bool,
+    beside: Mapping[str, Columns],
     categories: bool = False,
     levels: Any,
     bounds: Any,
@@ -272,7 +298,10 @@ def _formulated(
     formula = Formula.read(X.formula or "")
     if formula.outcome.kind == "category" and not categories:
         raise BadInput(f"the outcome is {formula.outcome}, and this model takes numbers; write {formula.outcome.name}")
-    known: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
+    for option, one in beside.items():
+        if one.name in formula.categories:
+            raise BadInput(f"{option} is {one.name!r}, which the formula takes as C({one.name}); give other numbers")
+    known: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "beside": tuple(beside)}
     known["levels"], known["bounds"] = declared_in(X, levels, bounds)
     return Formulated(formula, make, **budget, **known)
 
@@ -307,6 +336,7 @@ def _generalised(
     norm: float | None,
     levels: Any,
     names: Any,
+    beside: Mapping[str, Columns],
     classes: Sequence[Any] | None = None,
     **budget: Any,
 ) -> Mechanism[Coefficients]:
@@ -318,7 +348,7 @@ def _generalised(
             return make(Features(design.names, constant, design.bounds[:-1]), share, rest)
 
         budget |= {"plain": plain, "categories": family == "logistic", "levels": levels, "bounds": bounds}
-        return _formulated(people, X, by_design, **budget)
+        return _formulated(people, X, by_design, beside=beside, **budget)
     X, _ = _features_of(X, y, names, levels)  # noqa: N806
     if isinstance(bounds, Mapping):
         unknown = [name for name in bounds if name not in X.names]
@@ -332,7 +362,9 @@ def _generalised(
         mechanism = _friendly(people, X, features, family, **budget)
     else:
         mechanism = make(features, budget["epsilon"], budget["delta"])
-    return mechanism if classes is None else Wrapped(mechanism, before=partial(coded, places=places_of(classes)))
+    if classes is None:
+        return mechanism
+    return Wrapped(mechanism, before=partial(coded, places=places_of(classes), beside=tuple(beside)))
 
 
 def _friendly(
@@ -359,23 +391,3 @@ def _friendly(
         aggregator="friendly",
         **budget,
     )
-
-
-def picked(
-    features: Features, epsilon: Number, delta: Number, *, confidence: float | None, size: int | None, **terms: Any
-) -> Mechanism[Coefficients]:
-    """With a delta, Newton's method on noisy sums, or a tilted minimum where that has less noise; else that alone."""
-    if not delta and features.size > WIDEST:
-        raise BadInput(
-            f"there are {features.size} coefficients; with delta 0 at most {WIDEST} can be found; give delta=1e-6"
-        )
-    if not delta:
-        tilted = ObjectivePerturbation(features, epsilon, confidence=confidence, size=size, **terms)
-        return replace(tilted, notes=("method 'objective': with delta 0 it is the one that there is",))
-    steps = Descent(features, epsilon, delta, family="logistic", size=size, **terms)
-    if features.size <= WIDEST:
-        minimum = replace(steps, tilted=True)
-        if minimum.noise(size) < STEPS_WIN * steps.noise(size):
-            note = "method 'descent', by a tilted minimum: with so few coefficients its noise is the smaller"
-            return replace(minimum, notes=(note,))
-    return replace(steps, notes=("method 'descent': with so many coefficients its noise is the smaller",))

@@ -5,8 +5,10 @@ What an outcome is expected to be, given the linear part, is read off a public t
 Claims
     [score.1] `moments` is an exact sum of whole numbers, each a fixed function of one row, given coefficients that were
           released: blocks, threads and the linear algebra library change no bit.
-    [score.2] `AtFit.turned` is a fixed function of each row, given a frame that was released: the row in the frame
-          times its residual, or the root of its slope. No value raises, and for outcomes up to 10^6 none is infinite.
+    [score.2] `AtFit.turned` is a fixed function of each row, given a frame, a limit, R and a unit of weights that were
+          released: the row in the frame times its residual, or the root of its slope, times the weight of [features.4]
+          and its own in units, or their root; 0 where its weighted score is beyond the limit. No value raises, and for
+          outcomes up to 10^6 none is infinite.
     [score.3] One row moves the moments by k U U', k |U|^2 at most 2^10 (128 R + sqrt(size))^2.
     [score.4] `mean` and `slope` are fixed functions of one number, built of single correctly rounded operations.
 Why
@@ -14,8 +16,9 @@ Why
     size: every partial sum is exact in float64. Then [score.4] and `floor`. An entry of k U U' is at most 2^34; sums
     of blocks are added by [additive.4] and do not wrap around, however many rows there are.
     [score.2] Rows in a frame are exact integers: [gram.4]. The linear part is one of them times a number; then
-    [score.4], a difference and a product, each correctly rounded. Means are below 10^14, entries below 2^52: products
-    stay below 10^30, their squares below 10^60.
+    [score.4], a difference and a product, each correctly rounded, lengths, summed in one order, and weights in units,
+    of one entry each and at most 2^20 ([weighted.1]). Means are below 10^14, entries below 2^52: products stay below
+    10^37, their squares below 10^74.
     [score.3] v v' leaves as k U U', U = rint(V / 8), k = floor(2^10 w s / steepest) >= 0. |U| <= |V| / 8 + sqrt(size) /
     2, and k |U|^2 <= 2^10 (128 R + sqrt(size))^2: where w < 1, |V| >= 1024 R (1 - 2^-40).
     [score.4] Values are interpolated between 64 * 256 + 1 points: a product, a floor, a difference and a blend.
@@ -31,12 +34,15 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation
-from discreet.models.features import STEPS, Prepared
+from discreet.models.features import STEPS, Prepared, far_weights
+from discreet.models.weighted import in_units, weighted_rate
 from discreet.noise.additive import summed
-from discreet.privacy.loss import Gaussian
+from discreet.privacy.loss import Choice, Gaussian
 from discreet.stages.clip import Floats
-from discreet.stages.gram import Frame, noisy_sum
-from discreet.stages.octaves import SEEN, counts_noise, noisy_counts, tail_of
+from discreet.stages.declared import LARGEST
+from discreet.stages.gram import Frame, lengths_of, noisy_sum
+from discreet.stages.locate import middle
+from discreet.stages.octaves import SEEN, column_unit, counts_noise, noisy_counts, tail_of
 
 EARLY: Final = 0.004  # of the scores are cut in these
 RARE: Final = 3.0  # deviations of noise: outcomes of either kind
@@ -118,6 +124,9 @@ class AtFit:
     family: OutcomeMean
     of: Of = "scores"
     least: float = 0.0  # residual, of "limits"
+    limit: float = math.inf  # of "roots": a longer score is cut, and no slope moves it
+    reach: float | None = None  # rows that are longer weigh less
+    unit: float | None = None  # of the weights, if rows end in one
 
     @property
     def size(self) -> int:
@@ -130,18 +139,30 @@ class AtFit:
         return self.inner.step
 
     def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
-        """One column for each row, which ends in its outcome. [score.2]"""
+        """One column for each row, which ends in its outcome, then its weight if there is one. [score.2]"""
+        rows, own = (rows, None) if self.unit is None else (rows[:, :-1], in_units(rows[:, -1], self.unit))
         seen, lost = self.inner.turned(rows[:, :-1])
         linear = seen[-1] * self.per
+        factor = rows[:, -1] - self.family.mean(linear)  # [score.2]
+        weight = self._weight(seen) if own is None else self._weight(seen) * own
         if self.of == "roots":
-            factor = np.sqrt(self.family.slope(linear))
+            kept = self._long(seen) * np.abs(factor) * weight <= self.limit  # as the score is cut, weighted
+            factor = np.where(kept, np.sqrt(self.family.slope(linear) * weight), 0.0)
+        elif self.of == "limits":
+            factor = np.maximum(np.abs(factor), self.least) * weight
         else:
-            factor = rows[:, -1] - self.family.mean(linear)  # [score.2]
-            if self.of == "limits":
-                factor = np.maximum(np.abs(factor), self.least)
+            factor *= weight
         if lost is not None:
             factor[lost] = 0.0
         return seen[:-1] * factor, lost
+
+    def _long(self, seen: Floats) -> Any:
+        """The length of each row, where there is a limit."""
+        return 0.0 if self.limit == math.inf else lengths_of(seen[:-1]) * self.step  # [score.2]
+
+    def _weight(self, seen: Floats) -> Any:
+        """Of each row, by its length. [score.2]"""
+        return 1.0 if self.reach is None else far_weights(lengths_of(seen[:-1]) * self.step, self.reach)
 
 
 def whole_coefficients(w: Floats) -> tuple[Floats, float]:
@@ -173,17 +194,40 @@ def moments(rows: Prepared, family: OutcomeMean | None, w: Floats) -> Integers:
     return summed(map(products, slices(len(rows), BLOCK)), (len(w), len(w)), SUMMED)  # [score.1]
 
 
-def noisy_rate(rows: Floats, size: float, costs: Allocation, family: OutcomeMean, drawn: dict[str, Any]) -> float | str:
-    """The mean outcome; or why there is none. [glm_stages.1]"""
-    outcome, cost = rows[:, -1:], costs.part("mean", Gaussian)
-    if family.name == "logistic":  # a row has one outcome or the other
+def noisy_rate(
+    rows: Floats,
+    size: float,
+    costs: Allocation,
+    family: OutcomeMean,
+    *,
+    drawn: dict[str, Any],
+    weight: float | None,
+) -> float | str:
+    """The mean outcome; or why there is none. `weight` is the unit of the weights, which end the rows if there are any.
+    [glm_stages.1]"""
+    outcome, cost = rows[:, -1:] if weight is None else rows[:, -2:-1], costs.part("mean", Gaussian)
+    reach = 1.0
+    if family.name == "poisson":
+        if (found := tail_of(outcome[:, 0], size, cost=costs.part("outcomes", Gaussian), **drawn)) is None:
+            return ALIKE.format(SEEN * counts_noise(costs.part("outcomes", Gaussian), drawn["neighbours"]))
+        reach = float(found.at(EARLY * size))
+    if weight is not None:
+        rate, yes, no, noise = weighted_rate(rows, weight, reach, cost, drawn)  # [glm_stages.1]
+        few = min(yes, no) if family.name == "logistic" else yes
+    elif family.name == "logistic":  # a row has one outcome or the other
         counts = [int((outcome == one).sum()) for one in (0.0, 1.0)]
         (no, yes), noise = noisy_counts(counts, cost=cost, **drawn)  # [glm_stages.1]
         few, rate = min(no, yes), yes / max(no + yes, 1.0)
     else:
-        if (found := tail_of(outcome[:, 0], size, cost=costs.part("outcomes", Gaussian), **drawn)) is None:
-            return ALIKE.format(SEEN * counts_noise(costs.part("outcomes", Gaussian), drawn["neighbours"]))
-        frame = Frame.of(np.array([reach := float(found.at(EARLY * size))]), np.eye(1))
+        frame = Frame.of(np.array([reach]), np.eye(1))
         (few,), noise = noisy_sum(outcome, frame, 1.0, "clip", cost=cost, **drawn)  # [glm_stages.1]
         rate = few * reach / size
     return ALIKE.format(2 * RARE * noise) if few < RARE * noise else float(rate)  # [glm_stages.2]
+
+
+def offset_place(offsets: Floats, costs: Allocation, drawn: dict[str, Any]) -> tuple[float, float]:
+    """The centre of the offsets, 0 without an intercept, and about how far they are apart, 0 if that does not show: in
+    units of 1, as linear parts are. [glm_stages.1]"""
+    centre = middle(offsets, cost=costs.part("centre", Choice), **drawn) if "centre" in costs else 0.0
+    found = column_unit(offsets, centre, cost=costs.part("unit", Gaussian), **drawn)
+    return min(max(centre, -LARGEST), LARGEST), 0.0 if found is None else found[1]

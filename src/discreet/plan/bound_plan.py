@@ -287,6 +287,7 @@ def _assumed(plan: Plan, entry: PlannedRelease) -> dict[str, Any]:
     if entry.scale is not None:
         about["scale"] = entry.scale
     several = [names for names in entry.placed().values() if isinstance(names, list)]
+    about |= {name: True for name in ("weights", "offset") if name in entry.placed()}
     return about | ({"columns": len(several[0])} if several else {})
 
 

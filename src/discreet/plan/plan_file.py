@@ -101,6 +101,8 @@ class PlannedRelease(Section):
     columns: Name | list[Name] | None = Field(None, description="the column or columns that it is about")
     formula: Name | None = Field(None, description="of a regression: bmi ~ age + C(sex)")
     outcome: Name | None = Field(None, description="of a regression without a formula: the column that is explained")
+    weights: Name | None = Field(None, description="of a regression: the column of weights")
+    offset: Name | None = Field(None, description="of a regression: the column that is a known part of the outcome")
     where: Text | None = Field(None, description="which rows it is about: age >= 18 and sex == 'F'")
     groupby: Name | Annotated[list[Name], Field(min_length=1)] | None = Field(
         None, description="one answer for each group, for the price of one; of several columns for each combination"
@@ -145,6 +147,14 @@ class PlannedRelease(Section):
 
     def placed(self) -> dict[str, Any]:
         """The columns, by the parameters of the declaration; BadInput for what does not fit."""
+        statistic = declared(self.statistic)
+        beside = {name: getattr(self, name) for name in ("weights", "offset") if getattr(self, name) is not None}
+        for name in beside.keys() - statistic.columns.keys():
+            raise BadInput(f"{self.statistic} takes no {name}; leave it out")
+        return self._main() | beside
+
+    def _main(self) -> dict[str, Any]:
+        """Those without weights and offset."""
         statistic = declared(self.statistic)
         first, *more = statistic.columns
         if self.formula is not None:
@@ -331,6 +341,7 @@ def _release(statistic: Statistic, common: Mapping[str, Any]) -> dict[str, Any]:
     left_out |= set() if statistic.groups or "delta" in statistic.options else {"delta"}
     if len(statistic.columns) < 2 or statistic.reads(next(iter(statistic.columns)), {}).width == "one":
         left_out.add("outcome")
+    left_out |= {name for name in ("weights", "offset") if name not in statistic.columns}
     about = inspect.cleandoc(statistic.make.__doc__ or "").splitlines()[0]
     entries = {
         name: {"$ref": f"#/$defs/PlannedRelease/properties/{name}"}

@@ -46,6 +46,8 @@ MEANING: Final[Mapping[str, str]] = {
     "names": "What the columns, or the numbers that are returned, are called.",
     "levels": "By name of a C(...) column, its public categories, the one to compare with first.",
     "intercept": "Whether there is one.",
+    "weights": "A column of weights, 0 or more: the answer is about the weighted population.",
+    "offset": "A column that is a known part of the outcome: the log of an exposure, for a Poisson model.",
     "ridge": "A penalty on squared coefficients, as scikit-learn's alpha; None adds only what the noise asks for.",
     "norm": "A public bound on the length of a row of features.",
     "blocks": 'How many blocks of people; "auto" chooses by public numbers.',

@@ -91,11 +91,11 @@ class Wanted:
     def names(self) -> str:
         """The columns in words; those without a name of their own are passed over."""
         shown = []
-        for reference in self.references.values():
-            if isinstance(reference, str):
-                shown += [] if reference.startswith(OWN) else [reference]
-            elif not any(name.startswith(OWN) for name in reference):
-                shown.append(" and ".join(reference))
+        for parameter, reference in self.references.items():
+            names = [reference] if isinstance(reference, str) else list(reference)
+            formula = next(iter(reference.values())) if isinstance(reference, dict) else None
+            part = f"{parameter} " if parameter in ("offset", "weights") else ""
+            shown += [] if any(name.startswith(OWN) for name in names) else [formula or part + " and ".join(names)]
         return ", ".join(shown)
 
     @property

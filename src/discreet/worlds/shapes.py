@@ -14,6 +14,7 @@ from discreet.worlds.floors import Told, least_error, normal_means, places_of, s
 WIDE: Final = 6.0  # standard deviations in public bounds, where neither is said
 MIDDLE: Final = math.exp(0.5)  # mean of the standard lognormal distribution
 APART: Final = math.sqrt(math.expm1(1.0) * math.e)
+BESIDE: Final = {"offset": lambda z: z / 2, "weights": lambda z: np.exp(0.47 * z)}  # of standard normal numbers
 EFFECTS: Final = {"linear": 0.5, "logistic": 0.5, "poisson": 0.3}
 RUNS: Final = 40  # of clusters, whose errors do not add up
 FEWER: Final = 16  # of regressions: their errors add up, so that each run is combined with many samples
@@ -225,15 +226,18 @@ def regression(about: About, link: str) -> World:
     classes = about.given.get("classes")
     features = AssumedTable.of(about, columns=width)
     about.say(f"a {link} model holds, all coefficients {effect:g}")
+    beside = {name: _said(about, name) for name in ("offset", "weights")}
     truth = np.append(np.full(features.columns, effect), base if constant else 0.0)
 
     def made(g: Generator, n: int) -> dict[str, Any]:
         x = features.draw(g, n)
-        y: Any = outcome(g, x @ truth[:-1] + truth[-1], link, noise)
-        return {"X": x, "y": y if classes is None else np.array(list(classes), dtype=object)[y.astype(int)]}
+        others = {name: BESIDE[name](g.standard_normal(n)) for name, there in beside.items() if there}
+        y: Any = outcome(g, x @ truth[:-1] + truth[-1] + others.get("offset", 0.0), link, noise)
+        y = y if classes is None else np.array(list(classes), dtype=object)[y.astype(int)]
+        return {"X": x, "y": y, **others}
 
-    def plain(X: Any, y: Any, **_: Any) -> Floats:  # noqa: N803
-        return newton(X, y if classes is None else (y == classes[1]).astype(float), link, constant)
+    def plain(X: Any, y: Any, **others: Any) -> Floats:  # noqa: N803
+        return newton(X, y if classes is None else (y == classes[1]).astype(float), link, constant, **others)
 
     return World(make=made, truth=truth, plain=plain, measure=MANY, runs=FEWER, units=STANDARDISED)
 
@@ -260,18 +264,30 @@ def _width(about: About) -> int:
     return len(names) if isinstance(names, list | tuple) else 2
 
 
-def newton(x: Floats, y: Floats, link: str, constant: bool) -> Floats:
+def _said(about: About, name: str) -> bool:
+    """Whether there is a column of offsets, or of weights, True or its name; and what is assumed of it."""
+    if not about.take(name, None):
+        return False
+    shown = {
+        "offset": "normal with standard deviation 0.5",
+        "weights": "lognormal, their standard deviation half their mean",
+    }
+    about.say(f"{name}: {shown[name]}")
+    return True
+
+
+def newton(x: Floats, y: Floats, link: str, constant: bool, *, offset: Any = 0.0, weights: Any = 1.0) -> Floats:
     """Maximum likelihood, the constant last (0 where there is none)."""
     design = np.column_stack([x, np.ones(len(x))]) if constant else x
-    weights = np.zeros(design.shape[1])
+    found = np.zeros(design.shape[1])
     for _ in range(1 if link == "linear" else 12):
-        linear = np.clip(design @ weights, -30, 30)
+        linear = np.clip(design @ found + offset, -30, 30)
         middle, curve = linear, np.ones(len(y))
         if link == "logistic":
             middle = 1 / (1 + np.exp(-linear))
             curve = middle * (1 - middle)
         elif link == "poisson":
             middle = curve = np.exp(linear)
-        bent = design.T @ (design * curve[:, None]) + 1e-9 * np.eye(len(weights))
-        weights = weights + np.linalg.solve(bent, design.T @ (y - middle))
-    return weights if constant else np.append(weights, 0.0)
+        bent = design.T @ (design * (weights * curve)[:, None]) + 1e-9 * np.eye(len(found))
+        found = found + np.linalg.solve(bent, design.T @ (weights * (y - middle)))
+    return found if constant else np.append(found, 0.0)

@@ -281,7 +281,7 @@ def test_compiled_passes_give_the_same_integers(shape: Shape, led: bool, monkeyp
     def passes() -> list[Any]:
         both = moments(rows, frame, 2.5, shape)
         first = [first_moments(rows, seen, 2.5, shape) for seen in (frame, pairs)]
-        return [lengths(rows, frame), both.first, both.second, *first]
+        return [lengths(rows, frame), both.first, both.second, *first, lengths(rows, pairs)]
 
     plain = passes()
     monkeypatch.setattr(gram, "LARGE", 1)

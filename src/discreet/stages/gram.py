@@ -209,7 +209,8 @@ class Moments:
 
 def lengths(rows: Floats, frame: Seen) -> Floats:
     """How long each row is in the frame; 0 where it is missing. A fixed function of each. [gram.4]"""
-    if (fast := _fast(rows, frame)) is not None:
+    fast = _fast(rows, frame)
+    if fast is not None and fast[1][1] is None:  # of pairs the plain path knows the lengths
         kernels, (inner, _) = fast
         found: Floats = kernels.lengths(rows, inner, 2.0**ENTRY)
         return found * frame.step

@@ -229,6 +229,7 @@ def _fast(rows: Floats, frame: Seen) -> Any:
     if kernel is None or not LARGE <= len(rows) <= ROOM >> 2 * BITS or not compiled():
         return None
     known = kernel[1] is None or len(kernel[1][0]) <= WIDE
+    known = known and rows.shape[1] + kernel[0].led == len(kernel[0].per)  # else the plain path says so
     if not (known and rows.dtype == np.float64 and len(kernel[0].whole) <= WIDE):
         return None
     from discreet._compiled import vector_kernels

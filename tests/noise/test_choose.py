@@ -388,6 +388,8 @@ def test_floats_tell_an_index_only_away_from_its_ends() -> None:
     assert clear_index(np.zeros(3), 5, 128) is None
     assert clear_index(np.zeros(0), 5, 128) is None
     assert clear_index(weights * 2.0**-90, whole // 8, 128) is None  # what is not listed could weigh as much
+    assert clear_index(weights, whole // 8, 128, 2.0**-38) == 0  # 2^-40 of the total
+    assert clear_index(weights, whole // 8, 128, 2.0**-37) is None
     assert clear_index(np.ones(2**20), whole // 8, 128) is None
     assert clear_index(np.array([np.nan, 1.0]), whole // 8, 128) is None
 

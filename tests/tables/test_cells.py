@@ -311,9 +311,9 @@ def test_people_by_name_are_the_people_who_are_counted(name: str, kind: Kind) ->
     """Else a person could be in two blocks, or two people one, where their number is public."""
     column = SAME[name]
     pieces = [column[:1], column[1:]]
-    for given in ([column], pieces):
-        codes, people = cells.owners(given, kind)
-        names, there = cells.owner_names(given, kind)
+    for parts in ([column], pieces):
+        codes, people = cells.owners(parts, kind)
+        names, there = cells.owner_names(parts, kind)
         assert there.tolist() == (codes >= 0).tolist()
         assert numbered(names[there]).tolist() == codes[there].tolist()
         assert len(set(codes[there].tolist())) == people

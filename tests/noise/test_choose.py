@@ -419,8 +419,13 @@ def test_scores_far_apart_raise_nothing_where_numpy_is_told_to_raise(scores: lis
 def test_floats_agree_with_exact_weights_beside_every_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers at and around the ends of the parts, found in many digits, and not only numbers by chance."""
     seen: list[tuple[Any, ...]] = []
+
+    def watched(weights: Any, _: BitSource, sure: Any) -> int:
+        seen.append((weights, sure))
+        return 0
+
     with monkeypatch.context() as context:
-        context.setattr(choose, "pick", lambda weights, _, sure: seen.append((weights, sure)) or 0)
+        context.setattr(choose, "pick", watched)
         for seed in range(40):
             g = np.random.default_rng(seed)
             size = int(g.choice([1, 2, 30, 300]))

@@ -120,6 +120,18 @@ def test_neighbours_of_few_people_are_treated_alike(relation: Neighbours) -> Non
         assert replay(mechanism, Pair(left, right), seed=3) == []
 
 
+@pytest.mark.parametrize("relation", list(Neighbours))
+@pytest.mark.parametrize("kind", ["string", "category"])
+def test_texts_as_an_outcome_are_in_no_message(kind: Any, relation: Neighbours) -> None:
+    """Few people, for whom a line would be fitted at once: whatever an outcome is, nothing is raised that tells it."""
+    x, y = line(4000)
+    texts = pd.Series(np.where(y > 0, "secret", "b")).astype(kind)
+    asked = {"neighbours": relation, "missing": "keep", **ASKED}
+    release = discreet.fit(LinearRegression(), x, texts, rng=Seeded(1), **asked)
+    assert "secret" not in f"{release}{release.refusal}"
+    assert release.refusal is not None
+
+
 MODELS: dict[str, tuple[Any, dict[str, float]]] = {
     "norm": (stats.norm(50, 3), {"loc": 50.0, "scale": 3.0}),
     "lognorm": (stats.lognorm(0.5, scale=3), {"s": 0.5, "scale": 3.0}),

@@ -388,6 +388,8 @@ def test_floats_tell_an_index_only_away_from_its_ends() -> None:
     assert clear_index(np.zeros(3), 5, 128) is None
     assert clear_index(np.zeros(0), 5, 128) is None
     assert clear_index(weights * 2.0**-90, whole // 8, 128) is None  # what is not listed could weigh as much
+    assert clear_index(weights, whole // 8, 128, 2.0**-38) == 0  # 2^-40 of the total
+    assert clear_index(weights, whole // 8, 128, 2.0**-37) is None
     assert clear_index(np.ones(2**20), whole // 8, 128) is None
     assert clear_index(np.array([np.nan, 1.0]), whole // 8, 128) is None
 
@@ -403,3 +405,41 @@ def test_candidates_that_floats_tell_are_those_that_exact_weights_tell(monkeypat
             context.setattr(choose, "clear_index", lambda *_: None)
             found.append(request.answer(SeededSource(seed)))
         assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("scores", [[0, 5000, 10**18], [3], [0, 2**61, -(2**61)]])
+@pytest.mark.parametrize("epsilon", [1, 1e9, 1e300])
+def test_scores_far_apart_raise_nothing_where_numpy_is_told_to_raise(scores: list[int], epsilon: float) -> None:
+    """Whether a weight is too small for a float depends on the data: nobody may learn it from an exception."""
+    with np.errstate(all="raise"):
+        assert Choose(scores, 1, Choice(epsilon)).answer(SeededSource(1)) in range(len(scores))
+
+
+@pytest.mark.claim("choose.5")
+def test_floats_agree_with_exact_weights_beside_every_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers at and around the ends of the parts, found in many digits, and not only numbers by chance."""
+    seen: list[tuple[Any, ...]] = []
+
+    def watched(weights: Any, _: BitSource, sure: Any) -> int:
+        seen.append((weights, sure))
+        return 0
+
+    with monkeypatch.context() as context:
+        context.setattr(choose, "pick", watched)
+        for seed in range(40):
+            g = np.random.default_rng(seed)
+            size = int(g.choice([1, 2, 30, 300]))
+            scores = [g.integers(0, 3, size), g.integers(0, 2**60, size), np.arange(size), g.integers(700, 760, size)]
+            epsilon = Fraction(int(g.choice([1, 100, 1999, 10**6])), 1000)
+            Choose(scores[seed % 4], 1, Choice(epsilon)).answer(SeededSource(seed))
+    told = 0
+    for weights, sure in seen:
+        least = weights(400)[0]
+        ends = [Fraction(end, sum(least)) for end in itertools.accumulate(least, initial=0)]
+        for end, off in itertools.product(ends[:3] + ends[-2:], (0, -29, -28, -27.99, -27, -20, -10)):
+            for place in (end + Fraction(2**off), end - Fraction(2**off)):
+                if 0 <= place < 1 and (found := sure(192, int(place * 2**192))) is not None:
+                    told += 1
+                    assert ends[found] <= place < ends[found + 1]
+                    assert pick(weights, Script(place, then=[0])) == found
+    assert told > 500

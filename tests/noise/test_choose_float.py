@@ -497,3 +497,14 @@ def test_a_number_near_the_end_of_a_segment_is_left_to_the_exact_weights(off: Fr
     found = ChooseFloat(two, 1, Choice(1)).answer(Script(edge + off, then=[0]))
     if off:
         assert (found > 1.0) is (off > 0)
+
+
+@pytest.mark.parametrize("rank", [50, 50.25, 1e-300, 5e-324])
+@pytest.mark.parametrize("epsilon", [1e-300, 1.0, 1e7, 1e300])
+def test_ranks_and_costs_beyond_floats_raise_nothing(rank: float, epsilon: float) -> None:
+    """Not even where numpy is told to raise: the scores depend on the data."""
+    for prior in (None, short_numbers(), uniform()):
+        stairs = Staircase(np.arange(100.0) * 1e3, rank, prior=prior)
+        with np.errstate(all="raise"):
+            found = ChooseFloat(stairs, 1, Choice(epsilon)).answer(SeededSource(1))
+        assert math.isfinite(found)

@@ -281,7 +281,7 @@ def test_compiled_passes_give_the_same_integers(shape: Shape, led: bool, monkeyp
     def passes() -> list[Any]:
         both = moments(rows, frame, 2.5, shape)
         first = [first_moments(rows, seen, 2.5, shape) for seen in (frame, pairs)]
-        return [lengths(rows, frame), both.first, both.second, *first]
+        return [lengths(rows, frame), both.first, both.second, *first, lengths(rows, pairs)]
 
     plain = passes()
     monkeypatch.setattr(gram, "LARGE", 1)
@@ -291,3 +291,9 @@ def test_compiled_passes_give_the_same_integers(shape: Shape, led: bool, monkeyp
     if led:  # as if the constant were a column
         whole, alone = np.column_stack([np.ones(len(rows)), rows]), replace(frame, led=False)
         assert (moments(whole, alone, 2.5, shape).second == plain[2]).all()
+
+
+def test_rows_of_another_width_are_not_read_beyond_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gram, "LARGE", 1)
+    with pytest.raises(ValueError, match="shorter"):
+        lengths(np.ones((300, 2)), Frame.of(np.ones(3), np.eye(3)))

@@ -1,6 +1,7 @@
 """A noisy number of people, then blocks: the audit, the price, refusals, and every way to ask for it."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,33 @@ def test_a_mechanism_under_another_relation_is_not_taken() -> None:
 
     with pytest.raises(BadInput, match="must hide the same change"):
         CountedPeople(replaced, 1.0)
+
+
+@pytest.mark.claim("counted_people.1")
+@pytest.mark.parametrize("size", [None, 1000])
+@pytest.mark.parametrize("rare", [None, 0])
+def test_all_that_is_spent_is_epsilon_and_delta(size: int | None, rare: int | None) -> None:
+    """The numbers that are bought, and what the mechanism is given, whichever numbers are bought."""
+    given, relation = [], ADD if size is None else Neighbours.REPLACE
+
+    def made(people: int, epsilon: Number, fewest: int = 0, *, delta: float = 1e-6) -> SubsampleAggregate:
+        given.append(exact(epsilon))
+        blocks = BlockFriends(60, 1, epsilon=epsilon, delta=delta)
+        return SubsampleAggregate(FunctionFit(np.mean), NUMBER, blocks, neighbours=relation)
+
+    mechanism = CountedPeople(made, 2.0, 1e-6, size=size, rare=rare)
+    bought = [mechanism.counting.epsilon] * (size is None) + [mechanism.rarity.epsilon] * (rare is not None)
+    assert sum(map(exact, bought)) + given[-1] == 2
+    with pytest.raises(BadInput, match="is left for it"):
+        CountedPeople(partial(made, delta=2e-6), 2.0, 1e-6, size=size, rare=rare)
+
+
+@pytest.mark.claim("counted_people.3")
+def test_the_rarest_are_people_with_any_entry_that_differs() -> None:
+    """Three people of two rows: the second alone has an entry other than 0, and only in one of the rows."""
+    x, whose = np.array([[0.0, 5], [0, 6], [0, 7], [1, 8], [0, 9], [0, 9]]), np.arange(6) // 2
+    table = read(x, None, whose)
+    assert [counted_people.rarest(table, spare) for spare in (0, 1)] == [1, 2]
 
 
 @pytest.mark.claim("counted_people.2")

@@ -344,3 +344,12 @@ def test_both_zeros_are_one_person_and_so_are_all_without_a_name(names: Any) -> 
         whole = [set(found.table.x[start:stop].ravel().tolist()) for start, stop in itertools.pairwise(found.edges)]
         for person in ({0.0, 1.0, 4.0}, {3.0, 5.0}):
             assert sum(bool(person & half) for half in whole) == 1
+
+
+@pytest.mark.claim("partition.3")
+def test_equal_rows_are_in_many_blocks() -> None:
+    """They are counted before they are hashed again; else a column of yes and no would fill two blocks."""
+    found = partition(BlockTable.of(np.ones(1000)), 10, Neighbours.ADD_OR_REMOVE, Seeded(1))
+    sizes = np.diff(found.edges[::2])
+    assert len(sizes) == 10
+    assert sizes.min() > 40  # of 100, more or less 10

@@ -293,3 +293,27 @@ def test_an_array_of_numbers_has_the_keys_of_its_cells(kind: Kind, dtype: str) -
         assert type(values[code]) is type(one)
         assert repr(values[code] or None) == repr(one or None)
     assert values[-1] is None
+
+
+SAME: dict[str, Any] = {
+    "floats": pa.array([0.0, -0.0, math.nan, 1.0, None, 1e300, math.inf, -math.inf, 5e-324]),
+    "wide": pa.array([2**53, 2**53 + 1, 2**62 + 1, None]),
+    "texts": pa.array(["", "nan", "NA", " a", "a", "1", "1.0", None]),
+    "moments": pa.array([1, 2, 10**9, None], pa.timestamp("ns")),
+    "zeros": np.array([0.0, -0.0, math.nan]),
+    "objects": np.array(["", None, 1, 1.0, True, math.nan, "1"], dtype=object),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_people_by_name_are_the_people_who_are_counted(name: str, kind: Kind) -> None:
+    """Else a person could be in two blocks, or two people one, where their number is public."""
+    column = SAME[name]
+    pieces = [column[:1], column[1:]]
+    for parts in ([column], pieces):
+        codes, people = cells.owners(parts, kind)
+        names, there = cells.owner_names(parts, kind)
+        assert there.tolist() == (codes >= 0).tolist()
+        assert numbered(names[there]).tolist() == codes[there].tolist()
+        assert len(set(codes[there].tolist())) == people

@@ -36,6 +36,7 @@ from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import Fit, SklearnFit, adapted
 from discreet.subsample.fit_request import Instead, Whole, planned
 from discreet.subsample.returned import Shape
+from discreet.tables.entries import numbers_of
 from discreet.worlds.assumptions import MANY, ONE, About, World, flat
 from discreet.worlds.shapes import EFFECTS, AssumedTable, outcome
 
@@ -113,7 +114,7 @@ def of_all_people(
         if found.family == "logistic":  # else nobody has said which of two labels is yes
             takes = y.kinds == ("boolean",) and found.penalty <= MILD
         else:
-            takes = bool(delta) and not found.penalty
+            takes = bool(delta) and not found.penalty and y.kinds[0] not in ("text", "category", "date")
         if not takes or len(kinds) != len(shape.names):
             return None
         terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
@@ -141,8 +142,8 @@ def of_all_people(
 
 
 def _side_by_side(table: BlockTable) -> Any:
-    """Features and outcome of each row."""
-    return np.column_stack([np.asarray(table.x, dtype=np.float64), np.asarray(table.y, dtype=np.float64)])
+    """Features and outcome of each row; an entry that is no number is missing, and raises nothing."""
+    return np.column_stack([np.asarray(table.x, dtype=np.float64), numbers_of(table.y)])
 
 
 def _as_returned(shape: Shape, confidence: float, note: str, release: Release[Any]) -> Release[Any]:

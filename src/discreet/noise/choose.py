@@ -135,8 +135,11 @@ def pick(
     first random bits `sure(bits, uniform)` may tell the index sooner, where it is certain and `weights` would tell it.
     """
     uniform, drawn = source.below(1 << bits), bits
-    if sure is not None and (found := sure(bits, uniform)) is not None:
-        return found  # [choose.2]
+    if sure is not None:
+        with np.errstate(all="ignore"):  # whether a weight is too small for a float depends on the data
+            found = sure(bits, uniform)
+        if found is not None:
+            return found  # [choose.2]
     while True:
         if drawn < bits:
             uniform = (uniform << (bits - drawn)) | source.below(1 << (bits - drawn))

@@ -27,9 +27,10 @@ Why
     2^-53. Up to 2^49 units k is therefore found again, and its cell ends before the float of k + 1. From there on, by
     the float of 2^49 units and not by a quotient, each float is a cell of its own. Were a float in two cells, it would
     be drawn by the sum of their weights, which a record more in one of them can double.
-    [choose_float.5] [choose.5]: a share of the prior is rounded three times at most, a factor exp(-x), x <= 50, errs by
-    less than 2^-44 of itself; what is not listed weighs less than e^-50 < 2^-72. Those listed are the first of the
-    exact weights, in the same order; these, with 5 units for each power of a rung, err by less than 2^29 of 2^-bits.
+    [choose_float.5] [choose.5]: a share of the prior is rounded three times at most, a factor exp(-x) errs as there
+    (x is rounded three times, and beyond 50 where one unit of score is); what is not listed weighs less than e^-50 <
+    2^-72. Those listed are the first of the exact weights, in the same order; these, with 5 units for each power of a
+    rung, err by less than 2^29 of 2^-bits.
 Needs
     A public prior; optional public bounds, to which the data are clamped record by record.
 Accuracy
@@ -374,7 +375,7 @@ class ChooseFloat:
             masses = stairs.measure.between_all(first, last)
             short = whole.bit_length() < 1000  # else they are too large for floats
             shares = masses.astype(np.float64) / float(whole) if short else (masses / whole).astype(np.float64)
-            factors = np.exp(levels.astype(np.float64) * -float(unit / stairs.grain))
+            factors = np.exp((levels / stairs.grain).astype(np.float64) * -float(unit))  # grains alone may be too many
             return clear_index(shares * factors, uniform, bits, 2.0**-72)  # [choose_float.5]
 
         # the lightest float against all the others

@@ -209,7 +209,8 @@ class Moments:
 
 def lengths(rows: Floats, frame: Seen) -> Floats:
     """How long each row is in the frame; 0 where it is missing. A fixed function of each. [gram.4]"""
-    if (fast := _fast(rows, frame)) is not None:
+    fast = _fast(rows, frame)
+    if fast is not None and fast[1][1] is None:  # of pairs the plain path knows the lengths
         kernels, (inner, _) = fast
         found: Floats = kernels.lengths(rows, inner, 2.0**ENTRY)
         return found * frame.step
@@ -228,6 +229,7 @@ def _fast(rows: Floats, frame: Seen) -> Any:
     if kernel is None or not LARGE <= len(rows) <= ROOM >> 2 * BITS or not compiled():
         return None
     known = kernel[1] is None or len(kernel[1][0]) <= WIDE
+    known = known and rows.shape[1] + kernel[0].led == len(kernel[0].per)  # else the plain path says so
     if not (known and rows.dtype == np.float64 and len(kernel[0].whole) <= WIDE):
         return None
     from discreet._compiled import vector_kernels

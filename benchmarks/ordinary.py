@@ -366,7 +366,8 @@ def _meant(question: Question, spread: Any, about: str, columns: Mapping[str, An
     if getattr(spread, "limit", None) is not None:
         x, y = (np.asarray(part, dtype=float) for part in columns.values())
         way, limit = spread.limit
-        return limited(x, y, way, limit, spread.value.link, far=spread.far)
+        inner = getattr(spread, "inner", spread)  # of `fit`, which answers in an estimator's own words
+        return limited(x, y, way, limit, inner.value.link, far=inner.far)
     return None
 
 

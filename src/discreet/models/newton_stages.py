@@ -256,12 +256,12 @@ def find(
     costs, many = stages.costs, stages.width - 1
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
     places = [
-        column.place or place_of(np.ascontiguousarray(rows[:, index]), costs, **drawn)
+        column.place or place_of(np.ascontiguousarray(rows[:, index]), costs, size=size, **drawn)
         for index, column in enumerate(columns)
     ]
     if None in places:  # [newton_stages.2]
         constant = columns[places.index(None)].name
-        return f"{constant!r} is the same for nearly everybody, by noisy counts; leave it out, or give its bounds"
+        return f"{constant!r} is the same for most people, by noisy counts; leave it out, or give its bounds"
     centres, units = (np.array(listed) for listed in zip(*(place[:2] for place in places if place), strict=True))
     reachable(rows, columns)  # [newton_stages.3]
 

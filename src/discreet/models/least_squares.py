@@ -27,7 +27,8 @@ Why
 Needs
     models/newton_stages.py. A column that is the same for nearly everybody is refused by its name, and so is one
     that is the same for most where the noise hides the others: its unit would be how far the noisy centre is from the
-    value that they share. Truth values that are declared as such need no place and no unit. A row with a missing entry does not count.
+    value that they share. Truth values that are declared as such need no place and no unit. A row with a missing entry
+    does not count.
 Accuracy
     docs/measured-models.md: intervals of 1.1 to 3 times the width of robust ones without privacy at n = 5,000 to
     20,000, epsilon = 1. docs/ordinary-data.md: on real tables intervals hold 0.93 (epsilon 0.5) and 0.99 (2) of their

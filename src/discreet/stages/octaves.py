@@ -184,16 +184,17 @@ def place_of(
     if found is None or not abs(centre) < LARGEST:
         return None
     noise = counts_noise(costs.part("unit", Gaussian), neighbours)
-    return None if size is not None and _tied(centre, *found, size, noise) else (centre, *found)
+    return None if size is not None and _tied(centre, found, size, noise) else (centre, *found)
 
 
-def _tied(centre: float, top: float, usual: float, rows: float, size: float, noise: float) -> bool:
+def _tied(centre: float, found: tuple[float, float, float], size: float, noise: float) -> bool:
     """Whether most rows may share one value, and `top` be no more than its distance from the centre: they are all that
     is seen, in one octave, and they may be 0, or others are missing.
 
-    >>> _tied(0.001, 2.0**-9, 0.75 * 2.0**-9, 4300, 5000, 90), _tied(0.001, 4.0, 2.2, 4300, 5000, 90)
+    >>> _tied(0.001, (2.0**-9, 0.75 * 2.0**-9, 4300), 5000, 90), _tied(0.001, (4.0, 2.2, 4300), 5000, 90)
     (True, False)
     """
+    top, usual, rows = found
     if rows < ATOM * size or usual < MIDDLE * top:
         return False
     return top / 2 <= abs(centre) < top or size - rows > HIDDEN * noise  # [octaves.2]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import discreet
 from discreet.accounting import compose
 from discreet.accounting.calibrate import gaussian
 from discreet.audit import Pair
@@ -141,3 +142,21 @@ def test_rows_with_missing_entries_are_no_rows() -> None:
     low, high = (np.asarray(end).diagonal() for end in release.interval(0.999999))
     assert (low < 1).all()
     assert (high > 1).all()
+
+
+@pytest.mark.claim("free_covariance.3")
+def test_a_rare_mark_beside_counts_leaves_their_covariance_held() -> None:
+    """Where the mark is seen the radius is far out in the round frame, and the square of the mean's noise the largest
+    error: that is allowed for. The counts' entries are never missed by 2 half-widths;
+    the seeds are fixed."""
+    truth, answered = np.diag([0.9, 0.65]), 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        marks = (rng.random(2_700) < 0.04).astype(float)
+        rows = np.column_stack([marks, rng.poisson(0.9, 2_700), rng.poisson(0.65, 2_700)])
+        release = discreet.covariance(rows, epsilon=2.0, delta=1e-6, rng=Seeded(seed))
+        if release.refusal is None:
+            low, high = (np.asarray(end, dtype=float) for end in (release.interval().low, release.interval().high))
+            low, high, answered = low[1:, 1:], high[1:, 1:], answered + 1
+            assert (np.abs(truth - (low + high) / 2) < high - low).all()
+    assert answered

@@ -41,17 +41,17 @@ CONSTANT: Final = DesignColumn("the intercept", None, (0.0, 1.0))
 
 
 def placed(
-    rows: Floats, columns: tuple[DesignColumn, ...], costs: Allocation, drawn: dict[str, Any]
+    rows: Floats, columns: tuple[DesignColumn, ...], costs: Allocation, size: float, drawn: dict[str, Any]
 ) -> tuple[Floats, Floats] | str:
-    """The centre and the unit of each column, found where they are not public; or why there is none.
-    [newton_stages.1]"""
+    """The centre and the unit of each column, found where they are not public; or why there is none. `size` is the
+    number of rows, public or released. [newton_stages.1]"""
     places = [
-        column.place or place_of(np.ascontiguousarray(rows[:, index]), costs, **drawn)
+        column.place or place_of(np.ascontiguousarray(rows[:, index]), costs, size=size, **drawn)
         for index, column in enumerate(columns)
     ]
     if None in places:  # [newton_stages.2]
         constant = columns[places.index(None)].name
-        return f"{constant!r} is the same for nearly everybody, by noisy counts; leave it out, or give its bounds"
+        return f"{constant!r} is the same for most people, by noisy counts; leave it out, or give its bounds"
     centres, units = (np.array(listed) for listed in zip(*(place[:2] for place in places if place), strict=True))
     return centres, units
 

@@ -183,7 +183,7 @@ def find(
             f"about {needed} at this epsilon and delta; bring {math.ceil(1.7 * needed)} rows, or multiply epsilon by "
             f"{min(1.7 * needed / size, 100.0):.1f}. Fewer columns, or columns with public bounds=, need fewer rows"
         )
-    if isinstance(places := placed(rows, columns[:-1], costs, drawn), str):  # [glm_stages.2]
+    if isinstance(places := placed(rows, columns[:-1], costs, size, drawn), str):  # [glm_stages.2]
         return places
     beside = offset_place(np.ascontiguousarray(rows[:, many]), costs, drawn) if offset else None
     unit = weight_unit(rows, costs, drawn) if weighted else None  # [glm_stages.1]

@@ -27,9 +27,10 @@ Why
     same tail, and M's noise is sig^2 / 3 or less, so that the sum of both is above M. With weights g = w u r and H is
     the sum of w u u': the equations are those of weighted least squares, and M is that of survey weights (Binder 1983).
 Needs
-    models/newton_stages.py. A column that is the same for nearly everybody is refused by its name; truth values that
-    are declared as such need no place and no unit. A row with a missing entry does not count, nor one without a weight
-    above 0 where there are weights.
+    models/newton_stages.py. A column that is the same for nearly everybody is refused by its name, and so is one
+    that is the same for most where the noise hides the others: its unit would be how far the noisy centre is from the
+    value that they share. Truth values that are declared as such need no place and no unit. A row with a missing entry
+    does not count, nor one without a weight above 0 where there are weights.
 Accuracy
     docs/measured-models.md: intervals of 1.1 to 3 times the width of robust ones without privacy at n = 5,000 to
     20,000, epsilon = 1. docs/ordinary-data.md: on real tables intervals hold 0.93 (epsilon 0.5) and 0.99 (2) of their

@@ -232,7 +232,7 @@ def find(
     are changed. `penalty` is that of each coefficient, in the columns' own units. [newton_stages.1]"""
     costs, many, weighted = stages.costs, stages.width - 1, "weights" in stages.costs
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
-    if isinstance(places := placed(rows, columns, costs, drawn), str):  # [newton_stages.2]
+    if isinstance(places := placed(rows, columns, costs, size, drawn), str):  # [newton_stages.2]
         return places
     centres, units = places
     unit = weight_unit(rows, costs, drawn) if weighted else None  # [newton_stages.1]

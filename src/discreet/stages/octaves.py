@@ -17,7 +17,8 @@ Why
     numbers and leave in steps of 2^-bits: [additive.1], [additive.2]. Those beyond 2^27 are cut before, which enlarges
     no distance. Quarters of octaves likewise: a record's cell (stages/locate.py) is the exponent and two bits of
     |x - centre|; those below 2^-80 are in none, those above 2^80 are in the last.
-    [octaves.2] As the code reads.
+    [octaves.2] As the code reads. A noisy median misses a value that most rows share by a distance that tells nothing:
+    where that is the one octave that is seen, `place_of` finds no unit.
 Needs
     Some 4 deviations of noise in a bin: 4 / mu rows, 6 / mu under REPLACE.
     Some 20 scales of Laplace noise in one octave: 80 records at an epsilon of 1/4, 160 under REPLACE.
@@ -64,6 +65,7 @@ HEAVIER: Final = 1.7  # deviations of Laplace noise for one of normal noise, so 
 MIDDLE: Final = 0.75  # of an octave's upper end
 REACHED: Final = np.array([2.9, 2.9, 3.3, 3.3, 3.3])  # deviations by which the tail goes on, in each of the next bins
 STEPS: Final = len(REACHED)
+HIDDEN: Final = 4.0  # deviations of noise: rows that are not in the one octave that is seen
 LEAST: Final = 2.0  # deviations of noise: rows from the last bin that is seen on
 MISSED: Final = 3.0  # deviations of noise: rows beyond the last bin that is seen
 STEEP: Final = 10.0  # deviations of noise from which a number of rows tells the slope
@@ -171,15 +173,31 @@ def column_unit(
 
 
 def place_of(
-    values: Floats, costs: Allocation, *, neighbours: Neighbours, rng: Randomness
+    values: Floats, costs: Allocation, *, neighbours: Neighbours, rng: Randomness, size: float | None = None
 ) -> tuple[float, float, float, float] | None:
     """Where a column is, by the parts "centre" (none: at 0) and "unit": the centre, and what `column_unit` finds.
 
-    None where too few rows show. [octaves.2]"""
+    None where too few rows show; and, of about `size` rows, where only those show that share one value. [octaves.2]"""
     drawn: dict[str, Any] = {"neighbours": neighbours, "rng": rng}
     centre = middle(values, cost=costs.part("centre", Choice), **drawn) if "centre" in costs else 0.0
     found = column_unit(values, centre, cost=costs.part("unit", Gaussian), **drawn)
-    return None if found is None or not abs(centre) < LARGEST else (centre, *found)
+    if found is None or not abs(centre) < LARGEST:
+        return None
+    noise = counts_noise(costs.part("unit", Gaussian), neighbours)
+    return None if size is not None and _tied(centre, found, size, noise) else (centre, *found)
+
+
+def _tied(centre: float, found: tuple[float, float, float], size: float, noise: float) -> bool:
+    """Whether most rows may share one value, and `top` be no more than its distance from the centre: they are all that
+    is seen, in one octave, and they may be 0, or others are missing.
+
+    >>> _tied(0.001, (2.0**-9, 0.75 * 2.0**-9, 4300), 5000, 90), _tied(0.001, (4.0, 2.2, 4300), 5000, 90)
+    (True, False)
+    """
+    top, usual, rows = found
+    if rows < ATOM * size or usual < MIDDLE * top:
+        return False
+    return top / 2 <= abs(centre) < top or size - rows > HIDDEN * noise  # [octaves.2]
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ SIDES, SQUARE = Fraction(1, 20), Fraction(1, 20)
 PARTS: Final = 3  # binary digits: eight grid points in each octave
 TOP: Final = (2047 << PARTS) - 8 * 27  # grid points: up to 1e300
 GRAIN: Final = 384  # parts of a record in which scores are counted: halves and thirds are whole
+ENDED: Final = 0.4  # of the records expected beyond the far distance
 CUT: Final = 100  # nats at which scores are cut
 AT_ZERO, WITHIN = 0.25, 0.03  # the prior of the distance 0: of the far one, and of the body
 ENDLESS: Final = "the data reach beyond 1e299; rescale them, or give public bounds"
@@ -164,7 +165,7 @@ class Tail:
     @property
     def ended(self) -> bool:
         """Whether so few are beyond `far` that it is the end of the data, or an atom before it."""
-        return self.counted <= 0.4 * self.beyond
+        return self.counted <= ENDED * self.beyond
 
     @property
     def side(self) -> float:
@@ -230,6 +231,19 @@ class Tail:
     def outside(self, shift: float, deviation: float) -> bool:
         """Whether the centre cannot be the median of records of this deviation whose mean is so far from it."""
         return shift >= 0.75 * self.far and (self.body >= 0.8 * self.far or shift >= 1.4 * deviation)
+
+    def gap(self, shift: float, deviation: float) -> bool:
+        """Whether the radius may lie between a centre, at which most records are, and the others; clipped records are
+        so far from it on average, and have this deviation. In units of the radius their squares sum to no less than the
+        number beyond it, and so do they themselves, all on one side: both sums are alike if none is between. And those
+        beyond `far` are no fewer than the squares less the others' largest share of them."""
+        one, root = shift / self.radius, math.hypot(shift, deviation) / self.radius
+        first, second = self.size * one, self.size * root**2
+        seen = max(self.counted, second - first * self.far / self.radius)
+        if self.body or seen <= ENDED * self.beyond:
+            return False
+        many = 0.8 * min(self.beyond, seen)
+        return second > many or (first > many and second > first / 2)
 
     @property
     def allowance(self) -> tuple[float, float]:

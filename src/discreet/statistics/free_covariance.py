@@ -22,8 +22,10 @@ Why
     [free_covariance.2] By reading `plan` and `find`: the count is len(rows) only where that is public; [gram.4].
     [free_covariance.3] With u the rows in the frame and w = (1/2, u), the mean of u u' less that of u times itself is
     the covariance. Its noise is a symmetric matrix N of deviations s on the diagonal and s / sqrt 2 off it: an entry h'
-    N g has the variance s^2 (|h|^2 |g|^2 + (h g)^2) / 2. The noise of the mean enters by its square, of which the
-    expectation is taken off, and times the mean of u, which is small as the frame is centred. A noisy number of rows
+    N g has the variance s^2 (|h|^2 |g|^2 + (h g)^2) / 2. The noise of the mean, t in each entry, enters by its square,
+    of which the expectation is taken off: what is left has deviations sqrt(2) t^2 on the diagonal and t^2 off it, as a
+    part of N, and is the larger one where s is above a third. It enters times the mean of u too, which is small as the
+    frame is centred. A noisy number of rows
     multiplies S - I, as under ADD_OR_REMOVE the sum of u u' - I is released. An entry of the sample covariance has the
     variance (E z_i^2 z_j^2 - S_ij^2) / n, z the columns about their means; half the noise of the first is added to it,
     and what its tail tells of the rows that are cut. The half-width allows for the bias as [least_squares.3] does.
@@ -72,6 +74,7 @@ COUNT, COLUMNS, TAIL, LATE, FOURTH = (Fraction(part, 1000) for part in (5, 100, 
 TURNS: Final = (Fraction(40, 1000), Fraction(120, 1000))  # a turn: of several, of a single one
 MEDIAN: Final = Fraction(35, 100)  # of a column's share
 MIDDLE: Final = 80.0  # rows times epsilon that find a centre of 1e5 deviations
+LOST: Final = "the noise is larger than what the rows show; bring more rows, or use a larger epsilon"
 ONE: Final = 0.5  # the constant entry of a row in a frame
 OUTSIDE: Final = 0.15  # of the rows in a turn
 OFTEN: Final = (0.6, 2.0)  # over mu: how many rows are cut in the last sum
@@ -241,9 +244,9 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
     """All stages but the count, or why they ended. [free_covariance.1], [free_covariance.2]"""
     costs, many = stages.costs, stages.columns
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
-    places = [place_of(np.ascontiguousarray(rows[:, index]), costs, **drawn) for index in range(many)]
+    places = [place_of(np.ascontiguousarray(rows[:, index]), costs, size=size, **drawn) for index in range(many)]
     if None in places:  # [free_covariance.2]
-        return f"column {places.index(None)} is the same for nearly everybody, by noisy counts; leave it out"
+        return f"column {places.index(None)} is the same for most people, by noisy counts; leave it out"
     centre, units, sizes, shown = (np.array(each) for each in zip(*(at for at in places if at), strict=True))
     if not math.isfinite(float(rows.sum())):  # a sum may be infinite of finite rows, and not the other way round
         rows = rows[np.isfinite(rows).all(axis=1)]  # [free_covariance.2]: others would be in no sum, but in that of I
@@ -261,7 +264,7 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
         frame = framed(turn, centre)
         tail = tail_of(lengths(rows, frame), size, cost=costs.part("lengths", Gaussian), **drawn)
         if tail is None:  # [free_covariance.2]
-            return "the noise is larger than what the rows show; bring more rows, or use a larger epsilon"
+            return LOST
         radius = float(tail.at(OUTSIDE * size))
         cost = costs.part("turns", Gaussian)
         total, noise = noisy_gram(rows, frame, radius, "clip", cost=cost, **drawn)  # [free_covariance.1]
@@ -274,7 +277,7 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
     frame = framed(turn, centre)
     tail = tail_of(lengths(rows, frame), size, cost=costs.part("late", Gaussian), **drawn)  # [free_covariance.1]
     if tail is None:  # [free_covariance.2]
-        return "the noise is larger than what the rows show; bring more rows, or use a larger epsilon"
+        return LOST
     cut = tail.most(OFTEN[0] * stages.moved, OFTEN[1] * stages.moved, EXCESS * stages.moved, power=2)
     radius = float(tail.at(cut))
     one = max(ONE, stages.one * radius)
@@ -286,8 +289,8 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
     mean, shift = second[0, 1:] / one, noise / math.sqrt(2) / one
     own = np.eye(many)
     inside = second[1:, 1:] + level * own - np.outer(mean, mean) + shift**2 * own  # [free_covariance.3]
-    inside, way = inside * (size / max(size - 1, 1.0)), back(turn)
-    scales = np.linalg.norm(way, axis=1)
+    noise, way = math.hypot(noise, math.sqrt(2) * shift * shift), back(turn)  # [free_covariance.3]
+    inside, scales = inside * (size / max(size - 1, 1.0)), np.linalg.norm(way, axis=1)
     fourths = Fourths(Frame.of(units, np.diag(units / scales), centre + way @ mean))
     cost = costs.part("fourth", Gaussian)
     summed, off = noisy_sum(rows, fourths, radius**4, "clip", cost=cost, **drawn)  # [free_covariance.1]

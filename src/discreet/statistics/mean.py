@@ -24,7 +24,8 @@ Why
     noise on the mean is of known scale, so the error is a normal plus a Laplace variable. The noisy n moves m by
     m dn / n; noise on several sums is taken as one Laplace variable of their joint variance. Below n epsilon =
     900 (4,000 if the tail is very flat) too many people lie beyond what was seen. And a radius may be in the gap
-    between a centre, at which most records are, and the others, if as many are beyond it as beyond the far distance.
+    between a centre, at which most records are, and the others, if as many are beyond it as beyond the far distance, or
+    may be by their sum where that of their squares is alike.
     Then the interval is for the clipped values alone.
 Needs
     RankClippedMean: n epsilon of 180, and 360 under REPLACE; a noisy n passes for 180 where n epsilon is 120 once in 70
@@ -222,10 +223,8 @@ def tail_mean(
     shift, deviation = abs(spread.estimate - centre), spread.sampling * math.sqrt(spread.freedom)
     if tail.outside(shift, deviation):  # [mean.3]
         return NOWHERE
-    second = tail.size * ((deviation / radius) ** 2 + (shift / radius) ** 2)  # no less than how many are beyond
-    gap = not tail.body and not tail.ended and second > 0.8 * tail.beyond
     enough = (LABELLED if tail.flatter <= FLAT else SPARSE) * sides_moved(neighbours)
-    if gap or tail.size * float(epsilon) < enough:  # [mean.3]
+    if tail.gap(shift, deviation) or tail.size * float(epsilon) < enough:  # [mean.3]
         return replace(spread, **limited)
     below, above = tail.allowance
     return replace(spread, below=below, above=above)  # [mean.4]

@@ -72,12 +72,20 @@ from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Laplace
-from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
+from discreet.privacy.mechanism import MISCOUNTED, Mechanism, Randomness, promised, refusal_of, what_to_do
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.provenance import Provenance
 from discreet.privacy.release import Release
 from discreet.privacy.values import TestResult
-from discreet.statistics.proportion import Alternative, KnownSize, PrivateSize, Proportion, centred, check_alternative
+from discreet.statistics.proportion import (
+    LEAST,
+    Alternative,
+    KnownSize,
+    PrivateSize,
+    Proportion,
+    centred,
+    check_alternative,
+)
 from discreet.tables.entries import numbers, public_size
 from discreet.worlds.shapes import shifted_sample
 
@@ -188,7 +196,9 @@ def signs_released(test: SymmetryTest, values: Floats, rng: Randomness, name: st
     found = Proportion(test.epsilon, test.neighbours, test.unit).release(signs(values, heads), rng)  # [signed_tests.4]
     blank: Release[TestResult] = Release(test.guarantee, replace(found.provenance, mechanism="SignTest"), name=name)
     if found.refusal is not None:
-        return replace(blank, refusal=found.refusal)
+        counted, drawn = found.provenance.parameters["counted"], float(1 / laplace_scale(1, test.epsilon))
+        to_do = what_to_do(round(counted), drawn, (LEAST + MISCOUNTED) / drawn, noisy=False, scales=False)
+        return replace(blank, refusal=f"too few differences: about {counted:.0f}, by a noisy count; {to_do}")
     assert isinstance(found.spread, PrivateSize)
     return replace(blank, answer=TestResult(found.value, found.spread.p_value(0.5, test.alternative)))
 

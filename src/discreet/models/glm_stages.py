@@ -177,11 +177,11 @@ def find(
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
     size = stages.counted(rows, rng)
     if not stages.enough(size):  # [glm_stages.2]
-        needed = least_rows(lambda _: stages)
+        needed, more = least_rows(lambda _: stages), 1.7 if family.name == "logistic" else 3.5
         return (
             f"there are about {max(size, 0):.0f} rows, by a noisy count, and a regression of so many columns takes "
-            f"about {needed} at this epsilon and delta; bring {math.ceil(1.7 * needed)} rows, or multiply epsilon by "
-            f"{min(1.7 * needed / size, 100.0):.1f}. Fewer columns, or columns with public bounds=, need fewer rows"
+            f"about {needed} at this epsilon and delta; bring {math.ceil(more * needed)} rows, or multiply epsilon by "
+            f"{min(more * needed / size, 100.0):.1f}. Fewer columns, or columns with public bounds=, need fewer rows"
         )
     if isinstance(places := placed(rows, columns[:-1], costs, size, drawn), str):  # [glm_stages.2]
         return places

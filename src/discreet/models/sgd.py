@@ -235,7 +235,13 @@ def _world(about: About) -> World:
     if not isinstance(loss, str) or loss not in links:
         raise BadInput(f"loss is {loss!r}; a forecast knows {', '.join(map(repr, links))}")
     inner, size = regression(about, links[loss]), about.take("size", None)
-    return replace(inner, make=lambda g, n: {**inner.make(g, n), "size": n if size is None else size})
+    plain = inner.plain
+    assert plain is not None
+    return replace(
+        inner,
+        make=lambda g, n: {**inner.make(g, n), "size": n if size is None else size},
+        plain=lambda X, y, **_: plain(X, y),  # noqa: N803
+    )
 
 
 @statistic({"X": number("several"), "y": number()}, rows=stacked, world=_world)

@@ -42,7 +42,7 @@ compare: $(READY) ## ours beside other packages and published methods: docs/comp
 
 docs: $(READY) ## the site, into build/site: offline, a warning is an error
 	@$(BIN)/uv pip install --quiet -c constraints.txt -e '.[docs]' || $(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
-	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs build/site
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going -b html docs build/site
 	@echo "open build/site/index.html"
 
 notebooks: $(READY) ## run the lectures' notebooks, and keep their output and pictures

@@ -201,8 +201,9 @@ def rows_for(
 
 
 def normals_apart(mu: float, other: float, sigma: float = 1.0) -> float:
-    """Fact 2.1: the total variation between two normal distributions of this sigma: between 1/4 and 2/5 of |mu - other|
-    up to a distance of 1 sigma.
+    """Fact 2.1: the total variation between two normal distributions of this sigma.
+
+    It is between 1/4 and 2/5 of `abs(mu - other)` up to a distance of 1 sigma.
 
     >>> round(normals_apart(0.0, 1.0), 3)
     0.383

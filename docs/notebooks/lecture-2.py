@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Lecture 2: what epsilon means
 #
-# Composition, posteriors, and definitions that look alike and are not. Small worlds
-# are counted out exactly, so every number below is a probability and not an estimate.
+# Composition, posteriors, and definitions that look alike and are not. Small worlds are
+# counted out exactly; where something is drawn, the number of runs is in the next cell.
 
 # %% tags=["parameters"]
 RUNS = 300  # repetitions behind a point of a picture

@@ -202,11 +202,11 @@ def fit(
     `categories` declares the public categories of some columns, {"sex": ["F", "M"]}. Where people are few for blocks,
     scikit-learn's LinearRegression, LogisticRegression (y declared boolean) and PoissonRegressor (alpha=0) are answered
     by `linear_regression` and its like, if `delta` is above 0 and nothing is said of blocks.
-    `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales`=1 declares that they
+    `aggregator` is "mean", "coordinatewise", "friendly" (for several numbers at once; `scales=1` declares that they
     vary alike), "median", "vote" (by noisy counts; "exponential" and "noisy-max" draw the winner alone), or a mechanism
     whose rows are estimates; `bias_correction` the one within blocks, "half", "jackknife", "firth" or None.
     `estimate_bias` spends 3/10 of epsilon on what is left of the bias, and widens the interval by it: by default for
-    functions, of which nothing is known, and elsewhere where its price is small; `unbiased`=True says that there is
+    functions, of which nothing is known, and elsewhere where its price is small; `unbiased=True` says that there is
     none. `confidence` is that of the interval that is shown; `interval(0.9)` of the release gives any other, but for
     the median, whose interval is drawn at this one. `timeout` is how many seconds a block may take, in a sandbox how
     long every block takes. Under neighbours="add_or_remove", where `blocks` are not declared, a twentieth of epsilon

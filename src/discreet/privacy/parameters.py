@@ -179,7 +179,7 @@ def _annotated(annotation: Any) -> str:
     found = [annotation] if get_origin(annotation) is Literal else list(get_args(annotation)) or [annotation]
     choices = [repr(choice) for one in found if get_origin(one) is Literal for choice in get_args(one)]
     if choices:
-        return "{" + ", ".join(choices) + "}"
+        return ("int or " if int in found else "") + "{" + ", ".join(choices) + "}"
     if float in found:
         return "number"
     return next((word for kind, word in ((bool, "bool"), (int, "int"), (str, "str")) if kind in found), "")

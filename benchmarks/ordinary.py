@@ -176,7 +176,7 @@ TWINS: dict[str, Twin] = {  # the same without privacy; a statistic that is not 
     "count": lambda x, **_: x.sum(),
     "correlation": lambda x, **_: np.corrcoef(x.T)[ABOVE],
     "covariance": lambda x, **_: np.cov(x.T)[np.triu_indices(WIDTH)],
-    "density": lambda x, edges, **_: np.histogram(x, edges)[0] / len(x) / np.diff(edges),
+    "density": lambda x, edges, blocks, **_: _in_blocks(np.asarray(x), edges, blocks),
     "fit": lambda X, y, **_: least_squares(X, y),  # noqa: N803
     "fit_distribution": _family,
     "fit_normal": lambda x, **_: [x.mean(), x.var()] if x.ndim == 1 else [*x.mean(axis=0), *np.cov(x.T).ravel()],
@@ -324,7 +324,7 @@ def ask(question: Question, frame: Any, epsilon: float, seed: int) -> dict[str, 
         except discreet.Refused:
             return found | {"bare": True}
         if hasattr(release.value, "edges"):
-            more["edges"] = np.asarray(release.value.edges)
+            more["edges"], more["blocks"] = np.asarray(release.value.edges), np.asarray(release.spread.blocks)
         truth = plainly(question, whole if interval.population else sample, **more)
     value, low, high = (flat(one) for one in (release.value, interval.low, interval.high))
     if question.statistic in ("correlation", "covariance"):
@@ -349,6 +349,12 @@ def ask(question: Question, frame: Any, epsilon: float, seed: int) -> dict[str, 
         )
         found["ratio"] = float(np.nanmax(np.abs(value[: len(slack)]) / np.maximum(np.abs(truth[: len(slack)]), slack)))
     return found
+
+
+def _in_blocks(x: Any, edges: Any, blocks: Any) -> Any:
+    """The average density of each bin's block, which is what a density's band is about."""
+    shares = np.histogram(x, blocks)[0] / len(x) / np.diff(blocks)
+    return shares[np.searchsorted(blocks, edges[:-1], side="right") - 1]
 
 
 def _meant(question: Question, spread: Any, about: str, columns: Mapping[str, Any]) -> Any:
@@ -396,7 +402,7 @@ def limited(x: Any, y: Any, way: Any, limit: float, link: str, *, far: bool = Fa
     design, kept, found = np.column_stack([np.ones(len(x)), x]), np.ones(len(x)), np.zeros(x.shape[1] + 1)
     lengths = np.linalg.norm(design @ way, axis=1)
     for _ in range(200):
-        linear = np.clip(design @ found, -30, 30)
+        linear = design @ found if link == "identity" else np.clip(design @ found, -30, 30)
         mean = {"identity": linear, "logit": 1 / (1 + np.exp(-linear)), "log": np.exp(linear)}[link]
         slope = {"identity": np.ones(len(x)), "logit": mean * (1 - mean), "log": mean}[link]
         kept = np.minimum(1.0, limit / np.maximum(lengths * np.abs(y - mean), 1e-300))

@@ -386,3 +386,13 @@ def test_descent_on_the_squares() -> None:
     assert release.spread is None
     with pytest.raises(BadInput, match="which is private here"):
         discreet.linear_regression(x, y, **asked)
+
+
+@pytest.mark.parametrize("grades", [(0.0, 1.0, 2.0), (-1.0, 0.0, 1.0)])
+def test_an_outcome_of_three_grades_is_not_taken_for_one_value(grades: tuple[float, ...]) -> None:
+    people = np.random.default_rng(3)
+    x = people.normal(size=(6000, 1))
+    y = np.digitize(x[:, 0] + people.normal(size=6000), [-0.6, 0.6]) + grades[0]
+    release = discreet.linear_regression(x, y, epsilon=2.0, delta=1e-6, rng=discreet.Seeded(1))
+    assert release.refusal is None
+    assert 0.4 < release.value.coef[0] < 0.6

@@ -65,7 +65,8 @@ HEAVIER: Final = 1.7  # deviations of Laplace noise for one of normal noise, so 
 MIDDLE: Final = 0.75  # of an octave's upper end
 REACHED: Final = np.array([2.9, 2.9, 3.3, 3.3, 3.3])  # deviations by which the tail goes on, in each of the next bins
 STEPS: Final = len(REACHED)
-HIDDEN: Final = 4.0  # deviations of noise: rows that are not in the one octave that is seen
+SHARED, HIDDEN = 0.7, 4.0  # of all rows in the one octave that is seen; deviations of noise: rows that are not in it
+CERTAIN: Final = 400.0  # deviations of noise: of so many rows the centre is no other than a value that most share
 LEAST: Final = 2.0  # deviations of noise: rows from the last bin that is seen on
 MISSED: Final = 3.0  # deviations of noise: rows beyond the last bin that is seen
 STEEP: Final = 10.0  # deviations of noise from which a number of rows tells the slope
@@ -195,7 +196,7 @@ def _tied(centre: float, found: tuple[float, float, float], size: float, noise: 
     (True, False)
     """
     top, usual, rows = found
-    if rows < ATOM * size or usual < MIDDLE * top:
+    if rows < SHARED * size or usual < MIDDLE * top or size > CERTAIN * noise:  # two of three even grades may share one
         return False
     return top / 2 <= abs(centre) < top or size - rows > HIDDEN * noise  # [octaves.2]
 

@@ -129,3 +129,16 @@ def test_a_table_of_one_column_is_that_column() -> None:
     with discreet.open(frame, budget=9.0, ledger=":memory:", rng=noise(1)) as session:
         assert isinstance(session.median(["price"], epsilon=1.0).value, float)
         assert isinstance(session.mean(["price"], epsilon=1.0).value, float)
+
+
+def test_advice_is_in_the_epsilon_that_was_asked_for() -> None:
+    """Under "replace" a question that leaves out missing entries runs at half of epsilon."""
+    values = [float(k % 70) for k in range(300)]
+    table = {"x": [*values, None]}
+    with discreet.open(table, budget=50.0, ledger=":memory:", neighbours="replace", rng=discreet.Seeded(1)) as session:
+        refusal = session.mean("x", epsilon=0.5).refusal
+        assert refusal is not None
+        asked = float(re.search(r"epsilon=([\d.]+)", refusal)[1])  # type: ignore[index]
+        again = [session.mean("x", epsilon=asked).refusal for _ in range(6)]
+    assert asked > 0.5
+    assert again.count(None) >= 5

@@ -46,7 +46,7 @@ from discreet.privacy.declaration import Columns, Public, Statistic
 from discreet.privacy.exact import exact, is_number
 from discreet.privacy.guarantee import SMALLEST_EPSILON, Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss, alongside, group_delta
-from discreet.privacy.mechanism import Mechanism, Randomness, by_group, check, check_machine
+from discreet.privacy.mechanism import Mechanism, Randomness, by_group, check, check_machine, in_full
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import TestResult, said
@@ -109,7 +109,7 @@ class Price:
         try:
             check(self.mechanism, self.size)
         except Refused as error:
-            raise Refused(f"{title}: {error}. Nothing was charged") from None
+            raise Refused(f"{title}: {in_full(str(error), self.guarantee, promised)}. Nothing was charged") from None
 
 
 def price(
@@ -376,7 +376,8 @@ def labelled(release: Release[Any], guarantee: Guarantee, notes: list[str], name
     """The release of a question: its promise, what was done to people's rows, and the hypothesis that a test names."""
     history = replace(release.provenance, notes=(*release.provenance.notes, *notes))
     full = f"{name}, {release.name}" if name and isinstance(release.answer, TestResult) else name or release.name
-    return replace(release, guarantee=guarantee, provenance=history, name=full)
+    refusal = release.refusal and in_full(release.refusal, guarantee, release.guarantee)
+    return replace(release, guarantee=guarantee, provenance=history, name=full, refusal=refusal)
 
 
 def _delta_of_one(epsilon: Fraction, delta: Fraction) -> Fraction:

@@ -1,6 +1,7 @@
 """The shape of a mechanism, and of the one door all randomness comes through."""
 
 import math
+import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import Refused
-from discreet.privacy.exact import Number
+from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
 from discreet.privacy.neighbours import Neighbours
@@ -203,6 +204,7 @@ def refusal_of(mechanism: Any, size: int | None) -> str | None:
 
 
 DEAREST: Final = 10.0  # no larger epsilon is advised
+ADVISED: Final = re.compile(r"\bepsilon=(\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 MISCOUNTED: Final = 60  # over epsilon: what a noisy number of people may be off by, 3 standard deviations or more
 
 
@@ -224,6 +226,19 @@ def what_to_do(
     listed += ([f"ask for epsilon={ask:g}"] if ask <= DEAREST else []) if scales else ["ask for a larger epsilon"]
     *first, last = [*listed, *others]
     return f"{', '.join(first)}, or {last}" if first else last
+
+
+def in_full(advice: str, asked: Guarantee, ran: Guarantee) -> str:
+    """Advice in the epsilon of the question, where a mechanism of it ran at a part of that.
+
+    >>> half, whole = (Guarantee(epsilon, 0, Neighbours.REPLACE) for epsilon in (0.5, 1.0))
+    >>> in_full("bring 400 rows, or ask for epsilon=0.65", whole, half)
+    'bring 400 rows, or ask for epsilon=1.3'
+    """
+    times = float(exact(asked.epsilon) / exact(ran.epsilon))
+    if times == 1:
+        return advice
+    return ADVISED.sub(lambda found: f"epsilon={_rounded_up(times * float(found[1])):g}", advice)
 
 
 def _rounded_up(number: float) -> float:

@@ -18,7 +18,7 @@ from benchmarks.subjects.subject import ADD, NUMBERS, PLACES, REPLACE, SCALES, S
 from discreet import audit
 from discreet.audit.replay import FATES, free_draws, replay
 from discreet.audit.worlds import HOSTILE
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 
 def generated(subject: Subject, relation: Neighbours, pairs: int, rng: np.random.Generator) -> Iterator[audit.Pair]:

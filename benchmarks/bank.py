@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.coordinatewise import BlockMean

@@ -23,8 +23,8 @@ from discreet.models.gradients import ModelGradients, gradient_sensitivity
 from discreet.noise.additive import slack
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
-from discreet.privacy.neighbours import Neighbours
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-glms.md"
 SLOPES = np.array([1.0, -0.8, 0.5, 0.3, -0.6])

@@ -17,8 +17,8 @@ from discreet.asking import made
 from discreet.engines.local import Local
 from discreet.privacy.declaration import Columns as Facts
 from discreet.privacy.declaration import Kind, Public, Statistic, declared, homes
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Mechanism
-from discreet.privacy.neighbours import Neighbours
 
 HERE: Final = Local(workers=0)
 BLOCKS: Final = 12

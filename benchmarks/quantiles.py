@@ -18,7 +18,7 @@ from scipy.stats import binom
 
 from benchmarks import Row, table_lines
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.quantile import Quantile
 
 PAGE = Path(__file__).parent.parent / "docs" / "measured-quantiles.md"

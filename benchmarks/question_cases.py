@@ -20,8 +20,7 @@ from benchmarks.replayed import Inside, Judged, Pairing, compared, inspected
 from benchmarks.sessions import Asking, half, of_one, one_public_number, prepared, priced, step_of
 from discreet.noise.randomness import Door
 from discreet.privacy.declaration import declared, homes
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.sandbox.sandbox import Sandbox
 from discreet.sklearn import PrivateLinearRegression, PrivateLogisticRegression
 from discreet.tables.opening import read

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.question_cases import BOTH, CASES, Case
 from benchmarks.replayed import Judged
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "measured-questions.md"
 

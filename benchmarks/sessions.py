@@ -26,9 +26,8 @@ from discreet.audit.worlds import HOSTILE
 from discreet.errors import DiscreetError
 from discreet.noise.randomness import Request, Seeded
 from discreet.privacy.exact import exact
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Loss, compose
-from discreet.privacy.neighbours import Neighbours
 from discreet.session import asked
 from discreet.tables.opening import read
 from discreet.tables.table import Table

@@ -35,7 +35,7 @@ ALWAYS = {
     "Any": "typing",
     "overload": "typing",
     "Sequence": "collections.abc",
-    "Neighbours": "discreet.privacy.neighbours",
+    "Neighbours": "discreet.privacy.guarantee",
     "Randomness": "discreet.privacy.mechanism",
     "Release": "discreet.privacy.release",
     "Groups": "discreet.privacy.release",

@@ -12,7 +12,7 @@ from benchmarks.subjects.declared import SUBJECTS as DECLARED
 from typer.testing import CliRunner
 
 import discreet
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 ROOT = Path(__file__).parent.parent
 MODULES = [

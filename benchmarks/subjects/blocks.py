@@ -8,10 +8,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from benchmarks.subjects.subject import ADD, NUMBERS, SPREAD, Subject, edge_pairs
 from discreet.privacy.exact import Number
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Loss
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_table import BlockTable

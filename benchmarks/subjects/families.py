@@ -3,7 +3,7 @@
 from benchmarks.subjects.subject import LABELS, NUMBERS, SPREAD, Subject, edge_pairs
 from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood
 from discreet.models.parametric import scipy_distribution
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.family import FAMILIES
 from discreet.statistics.histogram import Categories
 from discreet.statistics.shares import BinomialFit, MultinomialFit

@@ -10,7 +10,7 @@ from discreet.models.descent import Descent
 from discreet.models.features import Features
 from discreet.models.objective import ObjectivePerturbation
 from discreet.models.sgd import StochasticDescent
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 ONE, BOUNDED = Features(("x",)), Features(("x",), bounds=(-2, 2))
 CROWD = [(math.sin(7.0 * k), float(math.sin(7.0 * k) + math.cos(3.0 * k) > 0)) for k in range(60)]

@@ -8,8 +8,8 @@ from discreet.models.design import Design, Formulated
 from discreet.models.formula import Formula
 from discreet.models.least_squares import LeastSquares
 from discreet.privacy.exact import Number
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 
 

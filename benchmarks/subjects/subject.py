@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet import audit
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Mechanism
-from discreet.privacy.neighbours import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 

@@ -20,7 +20,7 @@ _HOME = {
     "Forecast": "discreet.forecasts.forecast",
     "Guarantee": "discreet.privacy.guarantee",
     "Need": "discreet.forecasts.required",
-    "Neighbours": "discreet.privacy.neighbours",
+    "Neighbours": "discreet.privacy.guarantee",
     "Profile": "discreet.plan.profile",
     "Release": "discreet.privacy.release",
     "Seeded": "discreet.noise.randomness",

@@ -55,8 +55,8 @@ from discreet.noise.randomness import Seeded as Seeded
 from discreet.plan.profile import Profile as Profile
 from discreet.plan.profile import describe as describe
 from discreet.privacy.guarantee import Guarantee as Guarantee
+from discreet.privacy.guarantee import Neighbours as Neighbours
 from discreet.privacy.meaning import explain as explain
-from discreet.privacy.neighbours import Neighbours as Neighbours
 from discreet.privacy.release import Release as Release
 from discreet.session import Session as Session
 from discreet.session import open as open

@@ -44,10 +44,9 @@ import numpy as np
 from discreet.errors import BadInput, DiscreetError, Refused
 from discreet.privacy.declaration import Columns, Public, Statistic
 from discreet.privacy.exact import exact, is_number
-from discreet.privacy.guarantee import SMALLEST_EPSILON, Guarantee, check_budget
+from discreet.privacy.guarantee import SMALLEST_EPSILON, Guarantee, Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss, alongside, group_delta
 from discreet.privacy.mechanism import Mechanism, Randomness, by_group, check, check_machine, in_full
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import TestResult, said
 from discreet.tables.dates import as_dates, by_quantile, dated

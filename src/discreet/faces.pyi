@@ -8,8 +8,8 @@ from typing import Any, Literal, overload
 from discreet.models.kmeans import Clustering
 from discreet.models.regressions import Method
 from discreet.privacy.exact import Number
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import Clusters, Coefficients, Counts, Distribution, Matrix, TestResult
 from discreet.sandbox.sandbox import Sandbox

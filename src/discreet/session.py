@@ -44,9 +44,9 @@ from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
 from discreet.noise.randomness import Door, Request
 from discreet.privacy.declaration import declared
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, check_machine
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.stored import recalled, recalled_groups
 from discreet.tables.opening import read

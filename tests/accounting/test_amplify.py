@@ -7,8 +7,8 @@ import pytest
 
 from discreet.accounting.currency import amplified, fixed_size, poisson
 from discreet.errors import BadInput
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Sampled
-from discreet.privacy.neighbours import Neighbours
 
 
 @pytest.mark.claim("currency.8")

@@ -17,9 +17,8 @@ from discreet.accounting.compose import delta, epsilon, implies
 from discreet.accounting.currency import amplified, mu, pure, rho
 from discreet.errors import BadInput
 from discreet.friendly.refine import RefinedMean
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled, compose
-from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.count import Count
 
 FOUR = Composed((Gaussian(0.2), Gaussian(0.1), Gaussian(0.05), Gaussian(0.04)))

@@ -13,8 +13,8 @@ from discreet.accounting.compose import delta as delta_of
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, OverBudget
 from discreet.privacy.exact import exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
-from discreet.privacy.neighbours import Neighbours
 
 BUDGET = Budget(1.0, 1e-6)
 

@@ -14,13 +14,11 @@ import numpy as np
 from discreet.noise.choose_float import Prior, Staircase
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.noise.threshold import threshold_for
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.statistics.count import CountSpread
 from discreet.tables.entries import numbers, truths
 

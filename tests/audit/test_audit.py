@@ -16,13 +16,11 @@ from discreet.audit.replay import Recorder, exceeds, trace
 from discreet.audit.worlds import hostile, small
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.statistics.count import Count
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE

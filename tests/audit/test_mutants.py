@@ -5,7 +5,7 @@ from tests.audit.mutants import MUTANTS, Mutant, counted
 
 from discreet import audit
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

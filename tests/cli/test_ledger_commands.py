@@ -16,8 +16,8 @@ import pytest
 import discreet
 from discreet.cli import main
 from discreet.ledger import Ledger
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace
-from discreet.privacy.neighbours import Neighbours
 
 Told = tuple[int, str, str]
 Run = Callable[..., Told]

@@ -19,12 +19,10 @@ from discreet.friendly.average import SLACK, Centre
 from discreet.friendly.core import UNITS, Apart, Core, Points, match_core
 from discreet.friendly.find_centre import find_centre, match_certified, match_line
 from discreet.noise.randomness import Seeded
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate, Composed, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 
 
 def core_of(table: Any, radius: float = 1.0) -> tuple[int, list[int], Fraction]:

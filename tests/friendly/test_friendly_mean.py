@@ -16,8 +16,8 @@ from discreet.friendly import friendly_mean as reference
 from discreet.friendly.core import UNITS, Apart, Points, match_core
 from discreet.friendly.friendly_mean import FriendlyMean, Method, reference_centre
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, atoms
-from discreet.privacy.neighbours import Neighbours
 
 
 @pytest.mark.claim("friendly_mean.1")

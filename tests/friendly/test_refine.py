@@ -21,7 +21,7 @@ from discreet.friendly.average import RegionSpread
 from discreet.friendly.radius import r_clip
 from discreet.friendly.refine import Method, RefinedMean
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 BOTH = [REPLACE, ADD]
 KINDS: list[tuple[float | None, Method]] = [(1.0, "refine"), (None, "refine"), (None, "auto"), (None, "blocks")]

@@ -14,7 +14,7 @@ from discreet.errors import BadInput
 from discreet.friendly.core import UNITS, match_core
 from discreet.friendly.tuples import TupleCore, TupleWithin, aligned, find_tuple, tuples_of
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 FIRST = ((0.0, 5.0), (1.0, 5.0), (-1.0, 6.0), (0.5, 4.5), (0.0, 6.0), (5.0, 10.0), (0.0, 2.0), (np.nan, 5.0))
 

@@ -27,12 +27,10 @@ from discreet.friendly.weights import (
     weighted_centre,
 )
 from discreet.noise.randomness import Seeded
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss, Sampled
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 
 ONE = Approximate(1, 0)
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from discreet import audit
 from discreet.friendly.average import SLACK
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
-from discreet.privacy.neighbours import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 SHARP = {"test": Gaussian(64, SLACK), "mean": Gaussian(64, SLACK), "miss": 1e-7}  # hardly any noise: all is seen

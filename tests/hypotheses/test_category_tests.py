@@ -21,7 +21,7 @@ from discreet.hypotheses.category_tests import (
 from discreet.hypotheses.private_sizes import pairs
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.histogram import Categories
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE

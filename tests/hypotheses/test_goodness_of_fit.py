@@ -22,7 +22,7 @@ from discreet.hypotheses.goodness_of_fit import (
 from discreet.hypotheses.private_sizes import noisy_sizes
 from discreet.noise.distributions import LaplaceDistribution, laplace, laplace_scale, stream
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.histogram import Categories, Edges, counts
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE

@@ -24,7 +24,7 @@ from discreet.hypotheses.likelihood_ratio import (
 from discreet.hypotheses.null_distributions import noise_beyond
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 P, Q = stats.norm(0, 1), stats.norm(0.25, 1)
 VALUES = (0.0, 5.0, -5.0, math.inf, math.nan, "a")

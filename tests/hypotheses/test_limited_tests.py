@@ -17,8 +17,8 @@ from discreet.hypotheses import tail_limits
 from discreet.hypotheses.limited_tests import LimitedMeansTest, LimitedMeanTest
 from discreet.noise.additive import Blur
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import atoms
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.locate import moves
 
 ADD, REPLACE = Neighbours.ADD_OR_REMOVE, Neighbours.REPLACE

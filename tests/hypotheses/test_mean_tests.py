@@ -12,7 +12,7 @@ from discreet.errors import BadInput, Refused
 from discreet.hypotheses.mean_tests import MeanTest, NormalMeansTest, unclipped
 from discreet.hypotheses.null_distributions import inverted, tail_of_two
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.stages.clip import Moment
 from discreet.stages.normal_laplace import ConvolvedSpread, tail
 

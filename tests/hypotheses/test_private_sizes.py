@@ -16,8 +16,8 @@ from discreet.hypotheses.private_sizes import PrivateGroups, grouped_rows, lost_
 from discreet.hypotheses.rank_tests import GroupsTest, RankSumTest
 from discreet.noise.distributions import laplace, laplace_scale, stream
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Laplace
-from discreet.privacy.neighbours import Neighbours
 
 ADD = Neighbours.ADD_OR_REMOVE
 ROWS = ((0, 1.0), (1, 0.0), (1, np.nan), (0, np.inf), (2, 1.0), "a", 3.0)

@@ -22,7 +22,7 @@ from discreet.hypotheses.rank_tests import (
 )
 from discreet.noise.distributions import stream
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 VALUES = (0.0, 1.0, 2.0, -np.inf, np.nan)
 WORLD = [

@@ -23,7 +23,7 @@ from discreet.hypotheses.signed_tests import (
     signs_distribution,
 )
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 VALUES = (0.0, 1.0, -2.0, np.inf, "a", np.nan)

@@ -19,8 +19,8 @@ from discreet.hypotheses.tail_limits import (
     tails_are_balanced,
 )
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Laplace, atoms, compose
-from discreet.privacy.neighbours import Neighbours
 
 ADD = Neighbours.ADD_OR_REMOVE
 

@@ -13,8 +13,7 @@ from discreet.errors import BadInput, Refused
 from discreet.noise.additive import Blur
 from discreet.noise.choose import Choose, NoisyMax
 from discreet.noise.randomness import Seeded
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.subsample.vote import Vote
 
 ROWS = np.random.default_rng(0).normal(1.0, size=6000)

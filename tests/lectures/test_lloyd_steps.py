@@ -15,7 +15,7 @@ from discreet.lectures.lloyd_steps import PrivateLloyd, drawn_centres
 from discreet.models.assign import Ball
 from discreet.noise.additive import Blur
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 BOTH = list(Neighbours)
 ODD: tuple[Any, ...] = ((0.0, 0.0), (1.0, -2.0), (1e6, 1e300), (math.inf, 0.0), (math.nan, 1.0), None, "x")

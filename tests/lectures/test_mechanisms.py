@@ -16,7 +16,7 @@ from discreet.lectures import exponential_mechanism, gaussian_mechanism, laplace
 from discreet.noise.additive import Blur
 from discreet.noise.choose import Choose, NoisyMax
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 BOTH = list(Neighbours)
 

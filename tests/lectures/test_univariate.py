@@ -12,8 +12,7 @@ from discreet import lectures
 from discreet.errors import BadInput
 from discreet.lectures import lower_bound
 from discreet.noise.randomness import Seeded
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Guarantee, Neighbours
 
 TINY = {"interval": (0, 1), "width": 1e-320}
 ROWS = np.random.default_rng(0).normal(53.0, 1.0, 1500)

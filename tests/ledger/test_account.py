@@ -9,8 +9,8 @@ from discreet.accounting.filter import Amount, Budget, Currency
 from discreet.errors import BadInput
 from discreet.ledger.account import BITS, WIDE, Account, canonical, loss_from_plain, loss_to_plain, written
 from discreet.privacy.exact import exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
-from discreet.privacy.neighbours import Neighbours
 
 sizes = st.floats(1e-300, 1e6) | st.fractions(Fraction(1, 10**9), 100) | st.integers(1, 10**9)
 shares = st.floats(1e-300, 1, exclude_max=True) | st.just(0)

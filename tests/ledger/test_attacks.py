@@ -18,8 +18,8 @@ from discreet.errors import BadInput, LedgerFault
 from discreet.ledger import Ledger, examine
 from discreet.ledger.database import ACCOUNTS, Database
 from discreet.ledger.seal import Anchor
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Composed, Gaussian, Laplace, Loss, Sampled
-from discreet.privacy.neighbours import Neighbours
 
 
 def by_hand(place: Place, *statements: Any) -> list[Any]:

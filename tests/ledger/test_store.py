@@ -16,8 +16,8 @@ from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerFault, OverBudget
 from discreet.ledger import Ledger
 from discreet.ledger.account import now
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled
-from discreet.privacy.neighbours import Neighbours
 
 
 def used(place: Place, budget: Budget | None = None, **terms: Any) -> Ledger:

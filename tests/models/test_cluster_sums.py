@@ -21,7 +21,7 @@ from discreet.models.cluster_sums import (
     sensitivity,
 )
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.tables.matrix import matrix
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE

@@ -22,9 +22,9 @@ from discreet.models.features import Features, framed
 from discreet.models.score import AtFit
 from discreet.noise.randomness import Door, Seeded
 from discreet.privacy.exact import exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Gaussian, atoms
 from discreet.privacy.loss import compose as compose_losses
-from discreet.privacy.neighbours import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 

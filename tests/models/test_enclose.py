@@ -9,8 +9,8 @@ from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
 from discreet.models.enclose import Search, check_ball, find_ball, given_ball, merged, packed
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, atoms
-from discreet.privacy.neighbours import Neighbours
 from discreet.tables.matrix import matrix
 
 SEARCH = Search(Choice(Fraction(1, 20)), Choice(Fraction(1, 20)))

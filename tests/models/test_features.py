@@ -12,7 +12,7 @@ from discreet.audit.replay import Recorder, exceeds
 from discreet.errors import BadInput
 from discreet.models.features import STEPS, Features, Scaling, find_scaling, framed, prepared, scaling_shares
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.stages.gram import Frame
 
 VALUES = (0.0, 1.0, -2.5, 31.0, 40.0, 1e300, -math.inf, math.inf, math.nan, 5e-324)

@@ -16,7 +16,7 @@ from discreet.audit.worlds import Pair
 from discreet.models.likelihood import SUMS
 from discreet.noise.randomness import Seeded
 from discreet.privacy.declaration import declared
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.sklearn import PrivateEstimator
 
 ASKED: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}

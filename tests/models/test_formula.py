@@ -17,7 +17,7 @@ from discreet.models.design import Design, Formulated, check_frame, columns_of, 
 from discreet.models.formula import Factor, Formula
 from discreet.models.least_squares import LeastSquares
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 
 def test_terms_and_their_names() -> None:

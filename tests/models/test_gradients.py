@@ -11,7 +11,7 @@ from discreet.models import gradients as module
 from discreet.models.features import Scaling, prepared
 from discreet.models.gradients import LOSSES, AnyGradients, ModelGradients, clipped, gradient_sensitivity
 from discreet.noise.distributions import compiled
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 MOST = int(gradient_sensitivity(3, Neighbours.ADD_OR_REMOVE))
 SCALING = Scaling(np.zeros(2), np.ones(2), True)

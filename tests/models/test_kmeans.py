@@ -18,8 +18,8 @@ from discreet.models import friendly_kmeans
 from discreet.models.friendly_kmeans import FriendlyKMeans, block_tuples, bottleneck, pair_rows
 from discreet.models.kmeans import LloydKMeans
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, compose
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.values import Clusters
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE

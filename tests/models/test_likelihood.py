@@ -11,7 +11,7 @@ from discreet import Seeded, audit, maximum_likelihood
 from discreet.errors import BadInput
 from discreet.models.likelihood import LikelihoodFit, MaximumLikelihood
 from discreet.models.parametric import Scale, scipy_distribution
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.returned import Shape

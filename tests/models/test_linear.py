@@ -16,8 +16,8 @@ from discreet.models.design_columns import DesignColumn, reachable
 from discreet.models.least_squares import LeastSquares
 from discreet.models.newton_stages import started
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.gram import BITS, Frame, Scores, longest, steps_of
 
 BOTH = [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE]

@@ -10,8 +10,8 @@ from discreet.accounting import compose
 from discreet.accounting.calibrate import gaussian
 from discreet.models import newton_stages as stages
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages import octaves
 from discreet.stages.octaves import column_cost, column_unit, tail_cost, tail_of
 

@@ -17,8 +17,8 @@ from discreet.models.features import Features, Scaling, prepared
 from discreet.models.objective import ObjectivePerturbation, moved
 from discreet.models.score import logistic, moments
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian, Sampled, atoms, total
-from discreet.privacy.neighbours import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 SLOPES = np.array([1.0, -0.5])

@@ -13,7 +13,7 @@ from discreet.errors import BadInput
 from discreet.models.features import Features
 from discreet.models.sgd import StochasticDescent
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 ONE = Features(("x",))

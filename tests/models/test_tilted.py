@@ -14,7 +14,7 @@ from discreet.models.logistic_loss import ERROR, LONGEST, MOST, LogisticLoss
 from discreet.models.objective import ObjectivePerturbation
 from discreet.noise.randomness import Seeded
 from discreet.noise.tilted_minimum import GAMMA, exactly
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.stages.gram import Frame
 
 

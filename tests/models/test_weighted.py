@@ -19,7 +19,7 @@ from discreet.models.score import AtFit
 from discreet.models.weighted import MOST, Weighted, WeightedOutcomes, weight_unit
 from discreet.plan.plan_file import PlannedRelease
 from discreet.privacy.declaration import declared
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.stages import gram
 from discreet.stages.gram import Frame, Scores
 

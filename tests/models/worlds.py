@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from discreet.audit.worlds import Pair
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 ROWS = ((0.0, 1.0), (1.0, 0.0), (-2.0, 1.0), (1e12, 0.0), (math.inf, 1.0), (math.nan, 0.0), (0.5, math.nan), "x", None)
 COMMON = [(math.sin(7.0 * k), float(math.sin(7.0 * k) + math.cos(3.0 * k) > 0)) for k in range(40)]

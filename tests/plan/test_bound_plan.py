@@ -11,8 +11,7 @@ from discreet import asking
 from discreet.asking import made
 from discreet.errors import BadInput, LedgerFault, OverBudget
 from discreet.plan.bound_plan import Bound
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Guarantee, Neighbours
 
 Binds = Callable[[str], Bound]
 

@@ -11,8 +11,8 @@ from discreet.asking import People, Question
 from discreet.errors import BadInput, OverBudget
 from discreet.plan.bound_plan import Bound, price
 from discreet.privacy.exact import Number, exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Composed
-from discreet.privacy.neighbours import Neighbours
 from discreet.session import asked
 from discreet.tables.opening import read
 from discreet.tables.wanted import Terms

@@ -20,8 +20,8 @@ from discreet.ledger import Ledger
 from discreet.noise.randomness import Seeded
 from discreet.plan.profile import ProfileQuestions, charged, describe, uncharged
 from discreet.privacy.exact import exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Composed
-from discreet.privacy.neighbours import Neighbours
 from discreet.session import session_of
 from discreet.tables.opening import read
 from discreet.tables.table import Table

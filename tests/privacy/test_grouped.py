@@ -9,8 +9,7 @@ import pytest
 import discreet
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.stored import recalled_groups
 from discreet.statistics.count import Count

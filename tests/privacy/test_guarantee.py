@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from discreet.errors import BadInput
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import Guarantee, Neighbours, check_budget
 from discreet.privacy.mechanism import promised
-from discreet.privacy.neighbours import Neighbours
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from scipy import stats
 from discreet.accounting.calibrate import gaussian
 from discreet.accounting.filter import Budget
 from discreet.errors import BadInput
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.meaning import (
     excess,
     excess_with_and_without,
@@ -26,9 +26,7 @@ from discreet.privacy.meaning import (
     power_gdp,
     power_zcdp,
 )
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 
 LEVELS = [1e-9, 1e-4, 0.01, 0.05, 0.3, 0.5, 0.9, 0.999]
 

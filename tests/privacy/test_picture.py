@@ -8,8 +8,7 @@ from discreet import count, fit_normal, histogram, proportion, quantile
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.stored import recalled
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -6,8 +6,8 @@ import pytest
 
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Mechanism
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.stored import recalled
 from discreet.statistics.count import Count
 from discreet.statistics.histogram import Categories, Histogram

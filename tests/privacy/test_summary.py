@@ -11,8 +11,7 @@ from discreet.errors import BadInput, Refused
 from discreet.models.coefficients import CoefficientSpread
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.intervals import Interval, NamedNumber, coefficients
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Coefficients
 
 VALUE = Coefficients(np.array([2.0, 0.0, -1.0]), 0.5, ("age", "dose", "rare"))

@@ -21,7 +21,7 @@ from tests.sandbox.hostile import ATTACKS, HEAD, TOOLS
 import discreet
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.sandbox import sandbox
 from discreet.sandbox.jail import ALLOWED, BIND, NEWNS, PRIVATE, REC, call, filters, libc, mount
 from discreet.sandbox.sandbox import Keeper, NoSandbox, Program, Sandbox

@@ -15,8 +15,8 @@ from discreet.asking import People
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Laplace, alongside
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups
 from discreet.privacy.stored import recalled_groups
 from discreet.session import asked

@@ -15,8 +15,8 @@ from discreet.asking import People
 from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.errors import BadInput, DiscreetError, Refused
 from discreet.privacy.declaration import declared
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
-from discreet.privacy.neighbours import Neighbours
 from discreet.session import asked as prepare
 from discreet.statistics.mean import BoundedMean
 from discreet.tables import table as tables

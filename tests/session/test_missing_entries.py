@@ -14,8 +14,8 @@ from scipy.stats import norm
 import discreet
 from discreet import Seeded
 from discreet.asking import Question
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Sampled, alongside
-from discreet.privacy.neighbours import Neighbours
 from discreet.tables.entries import Stream
 from discreet.tables.opening import read
 from discreet.tables.table import present

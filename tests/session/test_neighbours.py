@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.sessions import ADD, ASKINGS, REPLACE, Asking, audited, objections
 
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.tables.opening import read
 from discreet.tables.wanted import Terms
 

@@ -14,7 +14,7 @@ from tests.session.verbs import asked
 import discreet
 from discreet.errors import BadInput, DiscreetError, NotAnswered, OverBudget, Refused
 from discreet.ledger import Ledger
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.release import Groups, Release
 from discreet.session import Session
 from discreet.statistics.mean import BoundedMean

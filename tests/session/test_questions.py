@@ -12,7 +12,7 @@ from benchmarks.questions import judged, worked
 from benchmarks.sessions import Asking
 
 import discreet
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.subsample import partition, run_block
 from discreet.tables.opening import read
 from discreet.tables.table import Table

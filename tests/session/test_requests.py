@@ -13,7 +13,7 @@ from discreet.audit.replay import Recorder
 from discreet.errors import BadInput, DiscreetError
 from discreet.ledger import Ledger
 from discreet.noise.randomness import Seeded, Shuffle
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.release import Release
 from discreet.session import Session
 from discreet.statistics.mean import BoundedMean

@@ -10,7 +10,7 @@ import pytest
 from discreet import audit
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.stability.propose_test_release import ProposeTestRelease, _Lead, _mode, stable_mode
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE

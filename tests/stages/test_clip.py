@@ -15,9 +15,8 @@ from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import exact
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Gaussian, Laplace, atoms
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages import clip as clipped
 from discreet.stages.clip import (
     BITS,

@@ -11,8 +11,8 @@ from discreet import audit
 from discreet.audit.replay import Recorder
 from discreet.audit.worlds import HOSTILE
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian, Laplace
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages import octaves
 from discreet.stages.octaves import DistanceTail, distance_cost, distance_tail
 from discreet.statistics.variance import Variance

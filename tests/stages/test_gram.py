@@ -15,7 +15,7 @@ from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
 from discreet.noise.additive import Blur
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.stages import gram
 from discreet.stages.gram import (
     BESIDE,

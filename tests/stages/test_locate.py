@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 from discreet import audit
 from discreet.noise.choose_float import keys_of
 from discreet.noise.randomness import Seeded
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.stages import locate
 from discreet.stages.locate import (
     COARSE,

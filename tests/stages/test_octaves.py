@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadInput
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.stages import octaves
 
 ADD = Neighbours.ADD_OR_REMOVE

@@ -13,8 +13,8 @@ from discreet.audit.replay import Recorder
 from discreet.audit.worlds import HOSTILE
 from discreet.errors import DiscreetError
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Laplace
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages import reach
 from discreet.stages.reach import PARTS, TOP, Tail, beyond, edge, far_prior, farther, find_tail, on_grid, stages
 from discreet.statistics.mean import RankClippedMean

@@ -9,8 +9,8 @@ from discreet.audit.replay import Recorder
 from discreet.errors import BadInput, Refused
 from discreet.friendly.refine import RefinedMean
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import check, refusal_of
-from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.count import Count
 from discreet.statistics.covariance import Covariance
 from discreet.statistics.density import BinnedDensity

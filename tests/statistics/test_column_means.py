@@ -16,9 +16,8 @@ from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import BadInput, NeedsBounds, Refused
 from discreet.noise.additive import Blur
 from discreet.noise.randomness import Seeded
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.gram import Frame
 from discreet.statistics import column_means as module
 from discreet.statistics.column_means import ColumnMeans, noisy_squares, squares_cost

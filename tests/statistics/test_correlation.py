@@ -14,7 +14,7 @@ from discreet.accounting.currency import pure
 from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import BadInput, DiscreetError
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.statistics import correlation as module
 from discreet.statistics.correlation import Correlation
 

@@ -11,7 +11,7 @@ from discreet.accounting.compose import implies
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.count import Count
 
 BOTH = list(Neighbours)

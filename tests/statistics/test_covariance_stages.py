@@ -15,9 +15,8 @@ from discreet.audit.replay import Recorder, Replayer
 from discreet.errors import Refused
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import exact
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate, Gaussian, atoms, compose
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.gram import noisy_gram
 from discreet.statistics import covariance_stages as second_moment
 from discreet.statistics.covariance_stages import FittedMoment, MomentBudget, fit, part, positive

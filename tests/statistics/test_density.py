@@ -16,8 +16,8 @@ from discreet.audit.replay import replay
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Laplace
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.values import Density
 from discreet.statistics.density import BinnedDensity, cell_edges, reach, widened
 from discreet.statistics.density_curve import (

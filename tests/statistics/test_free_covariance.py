@@ -13,8 +13,8 @@ from discreet.accounting.calibrate import gaussian
 from discreet.audit import Pair
 from discreet.audit.replay import Recorder, Replayer, drawn, exceeds, replay
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.gram import Frame, noisy_gram, steps_of
 from discreet.statistics import free_covariance as stages
 from discreet.statistics.covariance import Covariance

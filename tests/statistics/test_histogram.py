@@ -17,8 +17,8 @@ from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.errors import BadInput
 from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.values import Counts, label
 from discreet.statistics.histogram import Categories, Edges, Histogram, counts
 

@@ -17,8 +17,8 @@ from discreet.audit.replay import Recorder, drawn
 from discreet.audit.worlds import HOSTILE
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
-from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.mean import BoundedMean, RankClippedMean, plan_mean
 from discreet.statistics.normal import GaussianMean
 

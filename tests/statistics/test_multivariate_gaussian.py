@@ -12,8 +12,8 @@ from discreet.accounting.compose import implies
 from discreet.audit.replay import Recorder, drawn, exceeds, replay
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages import gram
 from discreet.statistics import covariance_stages as second_moment
 from discreet.statistics.multivariate_gaussian import MultivariateGaussian

@@ -16,9 +16,8 @@ from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.audit.worlds import HOSTILE
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate, Gaussian, atoms
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages import normal_stages
 from discreet.statistics.normal import GaussianMean, predicted, pure_stages
 

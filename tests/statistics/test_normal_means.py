@@ -10,8 +10,8 @@ from discreet.accounting.compose import implies
 from discreet.audit.replay import Recorder, replay
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Laplace
-from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.karwa_vadhan import KarwaVadhan
 from discreet.statistics.normal_means import ClippedMean, CoarseMean, StabilityMean, TwoStageMean
 

@@ -13,7 +13,7 @@ from discreet.audit.distinguish import proportion_bounds
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceDistribution
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.open_histogram import OpenBand, OpenHistogram, SparseHistogram
 
 BOTH = list(Neighbours)

@@ -11,10 +11,9 @@ from benchmarks.replayed import compared
 import discreet
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import Wrapped, by_group
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Groups, Release
 from discreet.statistics.mean import RankClippedMean
 from discreet.statistics.pooled import parted

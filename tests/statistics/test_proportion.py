@@ -12,7 +12,7 @@ from discreet.errors import BadInput, Refused
 from discreet.hypotheses.result import ProportionTest
 from discreet.noise.distributions import laplace, tulap_cdf, two_laplace_tail
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.proportion import (
     ROUNDED,
     KnownSize,

@@ -21,10 +21,9 @@ from discreet.audit.replay import exceeds
 from discreet.audit.worlds import Pair, neighbours_of, small
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, atoms
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.statistics import ranks
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.quantile_cells import Candidates, RankCells, ceil_to, floor_to, middle, nearest_to

@@ -8,7 +8,7 @@ from discreet import audit
 from discreet.audit.distinguish import proportion_bounds
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.density_curve import on_simplex
 from discreet.statistics.histogram import Categories, Histogram
 from discreet.statistics.open_histogram import OpenHistogram

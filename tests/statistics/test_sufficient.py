@@ -16,7 +16,7 @@ from discreet.audit.replay import drawn, exceeds
 from discreet.audit.worlds import HOSTILE
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.family import FAMILIES, GAUSSIAN, Family
 from discreet.statistics.sufficient import SufficientStatistics
 

@@ -14,8 +14,8 @@ from discreet.accounting.currency import pure
 from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import DiscreetError
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Laplace
-from discreet.privacy.neighbours import Neighbours
 from discreet.statistics import sum as module
 from discreet.statistics.sum import Sum
 

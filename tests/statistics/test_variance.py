@@ -16,8 +16,8 @@ from discreet.audit.replay import Recorder, drawn
 from discreet.audit.worlds import HOSTILE
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, atoms
-from discreet.privacy.neighbours import Neighbours
 from discreet.statistics.variance import Variance, standard_deviation
 
 BOTH = list(Neighbours)

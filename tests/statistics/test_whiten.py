@@ -10,8 +10,8 @@ import pytest
 
 from discreet.audit.replay import Recorder, Replayer
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, atoms
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.gram import Frame, gram_cost, lengths
 from discreet.statistics.whiten import (
     MOST_PAIRS,

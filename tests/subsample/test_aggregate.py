@@ -25,8 +25,8 @@ from discreet.audit.worlds import hostile
 from discreet.engines.local import Local
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import compose
-from discreet.privacy.neighbours import Neighbours
 from discreet.sandbox.sandbox import Sandbox
 from discreet.statistics.quantile import Quantile
 from discreet.subsample.aggregate import SubsampleAggregate

@@ -11,7 +11,7 @@ from tests.subsample.reading import read
 import discreet
 from discreet.noise.distributions import compiled
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.subsample import batched as paths
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.batched import Batched, batched

@@ -20,7 +20,7 @@ from discreet.audit.worlds import HOSTILE, THORNS, Pair
 from discreet.errors import BadInput
 from discreet.noise.distributions import compiled
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.subsample import batched as paths
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_table import BlockTable, alone

@@ -15,8 +15,8 @@ from discreet.errors import BadInput, Refused
 from discreet.hypotheses.combined_tests import VoteCount
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import Number, exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Mechanism
-from discreet.privacy.neighbours import Neighbours
 from discreet.subsample import counted_people, partition
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_table import BlockTable

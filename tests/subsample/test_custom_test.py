@@ -12,7 +12,7 @@ from discreet.audit.worlds import neighbours_of
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses.combined_tests import ScoreSum, VoteCount
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.custom_test import P_VALUE
 from discreet.subsample.estimators import FunctionFit

@@ -14,8 +14,8 @@ from discreet.audit.replay import replay
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
-from discreet.privacy.neighbours import Neighbours
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_plan import chosen_correction, compared
 from discreet.subsample.coordinatewise import BlockMean

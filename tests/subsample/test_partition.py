@@ -18,8 +18,8 @@ from tests.subsample.reading import read
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded, Shuffle
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
-from discreet.privacy.neighbours import Neighbours
 from discreet.subsample import block_table as tables
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.partition import Blocks, codes, partition, slot_parts, units

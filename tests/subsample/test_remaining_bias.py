@@ -18,7 +18,7 @@ from discreet.audit.replay import Recorder, exceeds, replay
 from discreet.audit.worlds import neighbours_of
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.stages.normal_laplace import EstimateSpread
 from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_fits import jackknifed, least_squares

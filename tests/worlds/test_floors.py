@@ -7,7 +7,7 @@ import pytest
 
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.worlds.floors import (
     answers_apart,
     count_floor,

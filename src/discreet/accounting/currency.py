@@ -85,8 +85,8 @@ from typing import Final, TypeVar, assert_never
 from discreet.accounting.calibrate import UP, as_float
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, is_number, smallest
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled, atoms
-from discreet.privacy.neighbours import Neighbours
 
 
 def poisson(loss: Loss, rate: Number, times: int = 1, *, neighbours: Neighbours = Neighbours.ADD_OR_REMOVE) -> Sampled:

@@ -46,9 +46,8 @@ from discreet.accounting.calibrate import UP
 from discreet.accounting.currency import checked, keeps, mu, pure, rho, slack
 from discreet.errors import BadInput, OverBudget
 from discreet.privacy.exact import Number, exact, is_number, show
-from discreet.privacy.guarantee import LARGEST_EPSILON, SMALLEST_EPSILON
+from discreet.privacy.guarantee import LARGEST_EPSILON, SMALLEST_EPSILON, Neighbours
 from discreet.privacy.loss import Loss, in_words
-from discreet.privacy.neighbours import Neighbours
 
 RESERVE: Final = Fraction(1, 2)
 

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 
 from discreet.privacy.exact import exact
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 
 FAR = 1e6
 NUMBERS = (0.0, 1.0, 2.0, FAR, math.inf, -math.inf, math.nan)

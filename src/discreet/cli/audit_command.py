@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from discreet.audit import Pair, Verdict, check, labels, numbers, truths
 from discreet.errors import BadInput
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Mechanism
-from discreet.privacy.neighbours import Neighbours
 
 WORLDS: Final[dict[str, Callable[[Neighbours], Any]]] = {"numbers": numbers, "truths": truths, "labels": labels}
 

@@ -18,9 +18,9 @@ from discreet.plan.plan_file import read_plan
 from discreet.plan.profile import UNRECORDED, plural
 from discreet.plan.run_plan import composition, run_plan
 from discreet.privacy.exact import show
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.intervals import Shown
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.values import Counts, label
 from discreet.report import Report, from_json, page, sentence, to_csv, to_json, to_pdf
 from discreet.report.sentences import in_brackets

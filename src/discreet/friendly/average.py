@@ -45,11 +45,10 @@ from discreet.errors import BadInput
 from discreet.friendly.core import FARTHEST, UNITS
 from discreet.noise.additive import ROOM, Grid, slack, summed, whole
 from discreet.privacy.exact import Number, exact, is_number, root_above
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval, check_confidence
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.tables.matrix import Floats
 
 MISSED: Final = Fraction(1, 10)  # of delta, for the event

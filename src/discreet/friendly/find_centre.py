@@ -61,9 +61,9 @@ from discreet.friendly.core import UNITS, Apart, Core, Points, Unlike, check_rad
 from discreet.friendly.sample import Places
 from discreet.noise.distributions import compiled
 from discreet.privacy.exact import exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.tables.matrix import Floats, Rows, matrix, take
 
 __all__ = ["MOST", "SLACK", "Centre", "find_centre"]

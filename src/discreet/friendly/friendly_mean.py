@@ -55,13 +55,11 @@ from discreet.friendly.core import UNITS, Apart, Points, check_radius, match_cor
 from discreet.friendly.find_centre import MOST, check_least, check_table, fewest, find_centre, survivors_at_least
 from discreet.friendly.weights import STABILITY, weighted_centre
 from discreet.privacy.exact import Number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.tables.matrix import Floats, Rows, matrix, take
 
 REFERENCES: Final = 1024

@@ -47,9 +47,9 @@ from discreet.friendly.average import blurred, noisy_count
 from discreet.friendly.find_centre import MOST
 from discreet.friendly.taper import cells
 from discreet.privacy.exact import exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.tables.matrix import Floats, Rows
 
 LOWEST, HIGHEST = -1074, 1023  # the exponents of float64

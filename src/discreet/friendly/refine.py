@@ -60,12 +60,10 @@ from discreet.friendly.radius import pair_scale, r_clip, r_pair, radius_quantile
 from discreet.friendly.sample import Places, block_means
 from discreet.friendly.taper import WIDEST, TaperSum, reach
 from discreet.privacy.exact import Number, is_number, show
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.tables.matrix import Floats, Rows, matrix, take
 
 MISS: Final = Fraction(1, 10)  # the share of delta for the event

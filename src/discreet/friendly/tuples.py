@@ -46,12 +46,10 @@ from discreet.friendly.core import FARTHEST, UNITS, Apart, Points, check_radius,
 from discreet.friendly.find_centre import MOST, check_least, check_table, choose_rows, fewest, survivors_at_least
 from discreet.friendly.friendly_mean import NoiseBand, too_few
 from discreet.privacy.exact import Number, root_above
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.tables.matrix import Floats, Rows, matrix
 
 SEPARATION = 3  # radii [tuples.1]

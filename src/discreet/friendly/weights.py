@@ -88,10 +88,9 @@ from discreet.friendly.core import UNITS, Apart, Points, Predicate, Strangers, f
 from discreet.friendly.find_centre import MOST, check_table
 from discreet.friendly.sample import Places
 from discreet.privacy.exact import exact, float_above
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate, Gaussian, Loss, Sampled, atoms, for_group
 from discreet.privacy.mechanism import Mechanism, Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.tables.matrix import Floats, Rows, in_one, matrix, take
 

@@ -34,12 +34,10 @@ from discreet.hypotheses.null_distributions import Floats, Integers, NoisyDistri
 from discreet.hypotheses.result import pure
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.exact import Number, exact, is_number, show
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import TestResult
 from discreet.stages.normal_laplace import quantile_of, tail
 from discreet.statistics.proportion import KnownSize, centred

@@ -54,12 +54,10 @@ from discreet.hypotheses.result import pure
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import TestResult
 from discreet.stages.normal_laplace import quantile_of, tail
 from discreet.statistics.histogram import Categories

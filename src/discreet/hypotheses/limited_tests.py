@@ -52,12 +52,10 @@ from discreet.hypotheses.tail_limits import (
     said,
 )
 from discreet.privacy.exact import Number, is_number, show
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness, promised, what_to_do
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import TestResult
 from discreet.stages.clip import Moment, fitting_bits, noisy_size
 from discreet.stages.declared import agree, check_bounds, check_size

@@ -47,11 +47,10 @@ from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.hypotheses.signed_tests import SymmetryTest
 from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number, show, solve
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, check, promised, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import TestResult
 from discreet.stages.clip import (
     Floats,

@@ -47,12 +47,10 @@ from discreet.errors import BadInput, Refused
 from discreet.hypotheses.null_distributions import MISS, Floats, Integers
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.exact import Number, exact, least_whole, show
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate, Laplace
 from discreet.privacy.mechanism import MISCOUNTED, Mechanism, Randomness, check, refusal_of, what_to_do
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import TestResult
 from discreet.tables.entries import column, numbers_of
 

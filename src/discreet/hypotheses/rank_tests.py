@@ -65,12 +65,10 @@ from discreet.noise.additive import total
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, promised, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import TestResult
 from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.tables.entries import numbers, public_size

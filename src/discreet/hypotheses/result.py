@@ -6,10 +6,9 @@ from typing import Any, Final
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Public, boolean, statistic
 from discreet.privacy.exact import Number, show
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Loss
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.privacy.values import TestResult
 from discreet.statistics.proportion import (

@@ -70,12 +70,10 @@ from discreet.noise.additive import total
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import MISCOUNTED, Mechanism, Randomness, promised, refusal_of, what_to_do
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import TestResult
 from discreet.statistics.proportion import (
     LEAST,

@@ -49,9 +49,9 @@ from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import Refused
 from discreet.hypotheses.null_distributions import Floats
 from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Moment, enough, fitting_bits, noise_size
 from discreet.stages.locate import median_distance, moves
 

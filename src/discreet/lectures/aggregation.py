@@ -8,8 +8,8 @@ from discreet.api import door, function
 from discreet.errors import BadInput
 from discreet.friendly.friendly_mean import FriendlyMean
 from discreet.privacy.exact import Number
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.tables.matrix import Floats, matrix
 

@@ -38,11 +38,10 @@ from discreet.models.assign import BITS, Ball, Floats
 from discreet.models.cluster_sums import check_cluster_budget, check_k, check_width, cluster_budget, noisy_clusters
 from discreet.models.enclose import check_ball
 from discreet.privacy.exact import Number
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.tables.matrix import matrix
 
 

@@ -4,8 +4,7 @@ import math
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, is_number, least_whole
-from discreet.privacy.guarantee import Guarantee, check_budget
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Guarantee, Neighbours, check_budget
 from discreet.worlds.floors import answers_apart, told
 from discreet.worlds.floors import packing as _packing
 

@@ -16,12 +16,10 @@ from discreet.errors import BadInput
 from discreet.friendly.average import SLACK, blurred
 from discreet.lectures.friendly_filter import Ramp
 from discreet.privacy.exact import Number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Composed, Gaussian, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 
 UNSAFE: Final = "UNSAFE: a fault of the lectures, run as printed; it does not keep the promise that it states"
 STEPS: Final = 2**20  # in the sensitivity that is claimed

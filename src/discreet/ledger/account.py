@@ -35,8 +35,8 @@ from typing import Any, Final, Literal, assert_never
 from discreet.accounting.filter import Amount, Budget, Currency, Filter
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled, in_words
-from discreet.privacy.neighbours import Neighbours
 
 DEEPEST: Final = 32  # losses within losses
 BITS: Final = 4096  # of one number; 1,234 digits

@@ -40,8 +40,8 @@ from discreet.ledger.pages import Pages, found_ledger, identity, length
 from discreet.ledger.seal import Head, lacking
 from discreet.ledger.verify import BATCH, LedgerVerdict, verified
 from discreet.privacy.exact import Number
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Loss
-from discreet.privacy.neighbours import Neighbours
 
 T = TypeVar("T")
 

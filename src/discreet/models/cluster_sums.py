@@ -61,10 +61,9 @@ from discreet.noise.additive import slack as off_by
 from discreet.noise.additive import total, whole
 from discreet.noise.choose_float import Staircase
 from discreet.privacy.exact import Number, exact
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Choice, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.locate import FINE, LARGEST, NATS, cells, laid_out
 from discreet.tables.matrix import Rows
 

@@ -32,9 +32,9 @@ from discreet.accounting.allocation import Allocation
 from discreet.errors import BadInput
 from discreet.models.assign import LARGEST, SMALLEST, WIDEST, Ball, Floats, lengths
 from discreet.privacy.exact import is_number
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.locate import far_distance, middle
 from discreet.tables.matrix import Rows, in_one
 

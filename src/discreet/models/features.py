@@ -34,9 +34,9 @@ from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, stacked
 from discreet.privacy.exact import is_number
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Gaussian
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST, SMALLEST, check_bounds
 from discreet.stages.gram import Frame

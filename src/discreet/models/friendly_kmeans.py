@@ -60,12 +60,10 @@ from discreet.models.cluster_sums import (
     reach_of,
 )
 from discreet.privacy.exact import Number, exact
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Clusters
 from discreet.tables.matrix import Rows, matrix, take
 

@@ -76,9 +76,9 @@ from discreet.models.newton_stages import (
 from discreet.models.score import EARLY, AtFit, Of, OutcomeMean, noisy_rate, offset_place
 from discreet.models.weighted import UNWEIGHTED, weighed, weight_unit
 from discreet.privacy.exact import Number, exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Gaussian
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.gram import Frame, Seen, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.octaves import Tail, column_cost, counts_cost, tail_cost, tail_of

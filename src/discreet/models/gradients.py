@@ -51,7 +51,7 @@ from discreet.models.score import (
 )
 from discreet.noise.additive import Mask, summed
 from discreet.noise.distributions import compiled
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.stages.clip import Floats
 from discreet.subsample.run_block import passing_on_interrupts
 

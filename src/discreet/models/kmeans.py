@@ -61,12 +61,10 @@ from discreet.models.enclose import Search, check_ball, find_ball, fixed, given_
 from discreet.models.friendly_kmeans import FriendlyKMeans
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Choice, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, what_to_do
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Clusters
 from discreet.tables.matrix import Rows, matrix
 from discreet.worlds.assumptions import About, World

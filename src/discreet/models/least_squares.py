@@ -60,12 +60,10 @@ from discreet.models.newton_stages import (
 )
 from discreet.models.weighted import positive
 from discreet.privacy.exact import Number, is_number, show
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, promised, refusal_of, what_to_do
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds, agree, check_bounds, check_size

@@ -52,9 +52,9 @@ from discreet.models.coefficients import NewtonStep
 from discreet.models.design_columns import CONSTANT, DesignColumn, blamed, own_units, placed, reachable
 from discreet.models.weighted import UNWEIGHTED, weighed, weight_unit
 from discreet.privacy.exact import Number, exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.gram import FINE, Frame, Scores, Seen, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.octaves import Tail, column_cost, counts_cost, noisy_size, tail_cost, tail_of

@@ -60,12 +60,10 @@ from discreet.models.score import COARSE, WEIGHT, logistic, moments
 from discreet.noise.additive import ROOM
 from discreet.noise.tilted_minimum import WIDEST, tilt_rate
 from discreet.privacy.exact import Number, exact, is_number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size

@@ -39,12 +39,10 @@ from discreet.models.gradients import LOSSES, AnyGradients, Gradients, ModelGrad
 from discreet.noise.additive import rounded_rate, slack
 from discreet.privacy.declaration import Columns, Public, number, stacked, statistic
 from discreet.privacy.exact import Number, bisect, exact, is_number
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import Guarantee, Neighbours, check_budget
 from discreet.privacy.loss import Gaussian, Loss, Sampled, compose
 from discreet.privacy.mechanism import Mechanism, Randomness, promised
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Coefficients, Link
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree

@@ -27,12 +27,10 @@ from discreet.ledger.ledger_text import written
 from discreet.plan.bound_plan import Priced, price
 from discreet.plan.run_plan import Watch, dossier, methods, shown, stored
 from discreet.privacy.exact import Number, exact, show
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.report import sentence
 from discreet.session import Session, asked, paid
 from discreet.session import open as open_session

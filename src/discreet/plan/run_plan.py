@@ -24,13 +24,11 @@ from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
 from discreet.plan.bound_plan import Bound, Priced
 from discreet.privacy.exact import show
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate
 from discreet.privacy.meaning import explain
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import versions
-from discreet.privacy.release import Groups, Release
+from discreet.privacy.release import Groups, Release, versions
 from discreet.privacy.values import plain
 from discreet.session import Session, paid
 from discreet.version import __version__

@@ -22,8 +22,8 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Mechanism
-from discreet.privacy.neighbours import Neighbours
 
 Kind = Literal[
     "number", "integer", "boolean", "category", "text", "date", "unknown"

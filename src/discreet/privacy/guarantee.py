@@ -1,15 +1,38 @@
 """The promise as a person reads it: (epsilon, delta), for which change of the data, for what unit."""
 
 from dataclasses import dataclass
+from enum import Enum
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.loss import group_delta, safe_exp
-from discreet.privacy.neighbours import Neighbours
 
 SMALLEST_EPSILON = 1e-9
 LARGEST_EPSILON = 1e6
 LARGEST_DELTA_OF_PRIVATE_SIZE = 1e-4
+
+
+class Neighbours(Enum):
+    """Two tables are neighbours if they differ by this change.
+
+    >>> Neighbours("replace") is Neighbours.REPLACE
+    True
+    """
+
+    REPLACE = "one person's data is replaced"
+    ADD_OR_REMOVE = "one person is added or removed"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Neighbours":
+        named = {"replace": cls.REPLACE, "add_or_remove": cls.ADD_OR_REMOVE}
+        if not isinstance(value, str) or value.lower() not in named:
+            raise BadInput(f"neighbours is {value!r}; give 'add_or_remove' or 'replace'")
+        return named[value.lower()]
+
+    @property
+    def size_is_public(self) -> bool:
+        """Whether the number of people may be read: only if no neighbour changes it."""
+        return self is Neighbours.REPLACE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ coefficients is made of it alone. A p-value there is that of the coefficient 0, 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Protocol
 
@@ -191,6 +191,18 @@ def finite(thing: Any) -> float | None:
         return thing if math.isfinite(thing) else None
     except OverflowError:  # a whole number beyond the floats
         return None
+
+
+def columns_of(rows: Iterable[tuple[tuple[Any, ...], Shown]], first: tuple[str, ...]) -> dict[str, list[Any]]:
+    """The numbers of releases as columns; `first` names what stands before each of them."""
+    fields = ("value", "low", "high", "sampling", "privacy")
+    table: dict[str, list[Any]] = {name: [] for name in (*first, "name", *fields)}
+    for before, shown in rows:
+        for one in shown.numbers or (shown.text,):
+            cells = (*before, one.name, *(getattr(one, field) for field in fields))
+            for column, cell in zip(table.values(), cells, strict=True):
+                column.append(cell)
+    return table
 
 
 def coefficients(shown: Shown) -> list[NamedNumber] | None:

@@ -59,9 +59,8 @@ from typing import Any, Final
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, bisect, is_number, show
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import safe_exp
-from discreet.privacy.neighbours import Neighbours
 
 ORDERS: Final = tuple(1 + 2.0**k for k in range(-10, 11))  # [meaning.5]
 

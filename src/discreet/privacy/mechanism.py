@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from discreet.errors import Refused
 from discreet.privacy.exact import Number, exact
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 
 T = TypeVar("T")

@@ -7,6 +7,7 @@ draws all of them as SVG (report/svg.py).
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, Final
 
 import numpy as np
@@ -283,3 +284,14 @@ def _cells(ax: Any, grid: CellMarks) -> None:
             ax.text(column, row, "-" if value is None else f"{value:.4g}", ha="center", va="center", fontsize=8)
     ax.set_xticks(list(across), grid.columns, rotation=35 if len(grid.columns) > 4 else 0)
     ax.set_yticks(list(down), grid.rows)
+
+
+def card(lines: list[str]) -> str:
+    """Lines as a card for notebooks, the first as its head."""
+    head, *rest = lines
+    items = "".join(f"<div style='color:#555'>{escape(line.strip())}</div>" for line in rest)
+    return (
+        "<div style='border:1px solid #ccc;border-radius:6px;padding:.6em 1em;display:inline-block;"
+        "font-family:sans-serif'>"
+        f"<div style='font-weight:600;white-space:pre-wrap'>{escape(head)}</div>{items}</div>"
+    )

@@ -13,9 +13,12 @@ Source
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
-from html import escape
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, version
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -29,16 +32,52 @@ from discreet.privacy.intervals import (
     check_confidence,
     coefficient_table,
     coefficients,
+    columns_of,
     numbers_of,
 )
-from discreet.privacy.provenance import Provenance
 from discreet.privacy.value_arrays import frame
 from discreet.privacy.values import Array, Scalar, Value, label, like, plain, stored, value_of
+from discreet.version import __version__
 
 T = TypeVar("T")
 S = TypeVar("S")
 
 UNPUBLISHABLE = "not for publication: the noise was seeded and can be subtracted"
+
+
+@cache
+def versions() -> Mapping[str, str]:
+    """The versions of what drew the noise."""
+    found = {"discreet": __version__, "python": platform.python_version()}
+    for package in ("numpy", "opendp"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "unknown"
+    return MappingProxyType(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """How a release came about: its mechanism by name, public parameters, and whether the noise was secret."""
+
+    mechanism: str
+    parameters: Mapping[str, Any]
+    secure: bool
+    _: KW_ONLY
+    notes: tuple[str, ...] = ()
+    receipt: str | None = None
+    versions: Mapping[str, str] = field(default_factory=versions)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickles, which cannot hold read-only mappings."""
+        made = partial(type(self), notes=self.notes, receipt=self.receipt, versions=dict(self.versions))
+        return made, (self.mechanism, dict(self.parameters), self.secure)
+
+    @property
+    def publishable(self) -> bool:
+        """Seeded noise can be subtracted again: such a release is for tests, never for publication."""
+        return self.secure
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,18 +251,9 @@ class Release(Generic[T]):
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
+        from discreet.privacy.picture import card
+
         return card(self._lines())
-
-
-def card(lines: list[str]) -> str:
-    """Lines as a card for notebooks, the first as its head."""
-    head, *rest = lines
-    items = "".join(f"<div style='color:#555'>{escape(line.strip())}</div>" for line in rest)
-    return (
-        "<div style='border:1px solid #ccc;border-radius:6px;padding:.6em 1em;display:inline-block;"
-        "font-family:sans-serif'>"
-        f"<div style='font-weight:600;white-space:pre-wrap'>{escape(head)}</div>{items}</div>"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,18 +279,6 @@ class Mapped:
         except Exception:  # noqa: BLE001  log at 0, say: the answer stands, its error bar does not
             raise Refused("no interval: the function has no value, or none to compare, at one of its ends") from None
         return replace(inner, low=low, high=high, about=f"a function of {inner.about}")
-
-
-def columns_of(rows: Iterable[tuple[tuple[Any, ...], Shown]], first: tuple[str, ...]) -> dict[str, list[Any]]:
-    """The numbers of releases as columns; `first` names what stands before each of them."""
-    fields = ("value", "low", "high", "sampling", "privacy")
-    table: dict[str, list[Any]] = {name: [] for name in (*first, "name", *fields)}
-    for before, shown in rows:
-        for one in shown.numbers or (shown.text,):
-            cells = (*before, one.name, *(getattr(one, field) for field in fields))
-            for column, cell in zip(table.values(), cells, strict=True):
-                column.append(cell)
-    return table
 
 
 def json_text(record: Any, indent: int | None) -> str:
@@ -362,6 +380,8 @@ class Groups(Mapping[Any, Release[Any]]):
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
+        from discreet.privacy.picture import card
+
         return card(str(self).splitlines())
 
     def __str__(self) -> str:

@@ -11,11 +11,9 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PrivateAttr, ValidationError, model_validator
 
 from discreet.errors import BadInput, Refused
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.intervals import Interval
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Groups, Release
+from discreet.privacy.release import Groups, Provenance, Release
 from discreet.privacy.values import recall
 
 Text = InstanceOf[str]  # half a surrogate pair is a text to Python and to JSON
@@ -178,7 +176,7 @@ def checked(model: type[M], record: Any, what: str) -> M:
 def recalled(record: Mapping[str, Any]) -> Release[Any]:
     """The release that `Release.to_dict` wrote.
 
-    >>> from discreet.privacy.provenance import Provenance
+    >>> from discreet.privacy.release import Provenance
     >>> release = Release(Guarantee(1.0), Provenance("Count", {}, True), answer=3, name="count")
     >>> recalled(release.to_dict()).value
     3

@@ -18,8 +18,8 @@ from discreet.errors import BadInput
 from discreet.faces import linear_regression, logistic_regression
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import Number
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.tables.entries import column
 from discreet.tables.matrix import in_one, matrix
 

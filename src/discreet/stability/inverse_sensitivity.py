@@ -43,12 +43,10 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.noise.choose_float import Staircase, uniform
 from discreet.privacy.exact import Number, exact, is_number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.stages.declared import check_bounds, contained, rests_on, tried
 from discreet.tables.entries import numbers, public_size
 

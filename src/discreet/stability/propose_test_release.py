@@ -36,13 +36,11 @@ from discreet.errors import BadInput
 from discreet.noise.additive import Grid
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.exact import Number, exact, is_number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.stages.declared import contained, rests_on, tried
 from discreet.tables.entries import column, key, name, public_size
 

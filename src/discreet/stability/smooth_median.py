@@ -36,12 +36,10 @@ from discreet.noise.choose import exp_bounds
 from discreet.noise.order_statistics import order_statistics
 from discreet.noise.smooth_noise import DEGREES, Distribution, price
 from discreet.privacy.exact import Number, exact
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.stages.declared import check_bounds
 from discreet.tables.entries import numbers, public_size
 

@@ -48,9 +48,9 @@ from discreet.errors import BadInput
 from discreet.noise.additive import COARSE, slack
 from discreet.noise.distributions import LARGEST_SCALE, compiled, laplace_scale
 from discreet.privacy.exact import Number, exact, is_number, root_below
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss, atoms, compose
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.tables.entries import Numbers, pieces
 
 BITS: Final = 26  # the radius in steps: 2^26

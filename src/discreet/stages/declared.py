@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import exact, is_number
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 SMALLEST, LARGEST = 1e-150, 1e150  # scales whose squares are still floats
 EXTREME: Final = 1e-9  # no sample tells of quantiles beyond it

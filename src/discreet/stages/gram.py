@@ -62,9 +62,9 @@ from discreet.errors import BadInput
 from discreet.noise.additive import ROOM, slack, summed
 from discreet.noise.distributions import LARGEST_SCALE, compiled
 from discreet.privacy.exact import exact, root_above
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 
 ENTRY: Final = 26  # bits of an entry

@@ -43,9 +43,9 @@ from discreet.noise.choose_float import Prior, Staircase, uniform
 from discreet.noise.distributions import compiled
 from discreet.noise.order_statistics import order_statistics, ranked
 from discreet.privacy.exact import exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import LARGE, Floats
 from discreet.tables.entries import Numbers, Stream, pieces
 

@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 
 from discreet.accounting.allocation import Allocation
 from discreet.privacy.exact import solve
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import count_error, moments, noisy_moment, unit_variance
 from discreet.stages.declared import Bounds
 from discreet.stages.locate import median_distance, middle, moves

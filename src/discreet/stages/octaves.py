@@ -47,9 +47,9 @@ from discreet.accounting.allocation import Allocation
 from discreet.noise.additive import ROOM, slack
 from discreet.noise.distributions import LARGEST_SCALE
 from discreet.privacy.exact import exact, root_above
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST
 from discreet.stages.locate import COARSE, cells, middle

@@ -52,9 +52,9 @@ import numpy.typing as npt
 from discreet.accounting.allocation import Allocation, Share
 from discreet.noise.choose_float import short_numbers
 from discreet.privacy.exact import Number, exact, show, show_beside
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import enough, fitting_bits
 from discreet.stages.locate import BLOCK, cells, middle
 from discreet.tables.entries import Numbers, pieces

@@ -54,13 +54,11 @@ from discreet.errors import BadInput, Refused
 from discreet.friendly.average import SLACK, RegionSpread, noisy_count
 from discreet.noise.additive import ROOM, slack
 from discreet.privacy.exact import Number, exact, root_above, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import Guarantee, Neighbours, check_budget
 from discreet.privacy.intervals import Spread
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import count_error, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_size
 from discreet.stages.gram import Frame, fitting_bits, lengths, longest, moments, noisy_sum, sum_cost

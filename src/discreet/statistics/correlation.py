@@ -46,13 +46,11 @@ from discreet.errors import BadInput, Refused
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, show, show_range
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised, refusal_of, what_to_do
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Matrix
 from discreet.stages.clip import Floats, count_error, fitting_bits, noisy_size, steps_of
 from discreet.stages.locate import BEYOND, WIDEST, far_distance, finest, middle

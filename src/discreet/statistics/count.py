@@ -23,13 +23,11 @@ import numpy as np
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, boolean, statistic
 from discreet.privacy.exact import Number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.tables.entries import long_column, pieces, public_size, truths
 from discreet.worlds.assumptions import About, Expected, World
 from discreet.worlds.floors import BOUND, bins_floor

@@ -48,13 +48,11 @@ import numpy as np
 from discreet.errors import BadInput, Refused
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Loss
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Matrix
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size

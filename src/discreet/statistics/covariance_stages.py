@@ -51,9 +51,9 @@ from discreet.errors import Refused
 from discreet.friendly.average import SLACK, noisy_count
 from discreet.friendly.find_centre import MOST, find_centre
 from discreet.privacy.exact import Number, exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, what_to_do
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.gram import Frame, Shape, gram_cost, noisy_gram, noisy_sum, sum_cost
 from discreet.statistics.whiten import (

@@ -55,12 +55,10 @@ from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, exact, is_number, show
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of, what_to_do
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Density
 from discreet.stages.declared import check_bounds, check_granularity
 from discreet.statistics.density_curve import CurveSpread, Floats, cells_for, occupied, on_simplex, smoothed, tree

@@ -54,9 +54,9 @@ import numpy.typing as npt
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.privacy.exact import Number, exact
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, what_to_do
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.gram import Frame, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.octaves import (

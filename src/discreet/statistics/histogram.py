@@ -45,13 +45,11 @@ from discreet.errors import BadInput
 from discreet.noise.additive import Grid, slack
 from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
 from discreet.privacy.exact import Number, exact, float_above, is_number, root_above
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import Guarantee, Neighbours, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Counts
 from discreet.tables.entries import column, key, long_column, numbers, numbers_of, pieces, public_size
 

@@ -29,11 +29,10 @@ import numpy as np
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import check_confidence
 from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.stages.clip import charged, noisy_moment
 from discreet.stages.normal_laplace import DeclaredSpread

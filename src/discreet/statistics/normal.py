@@ -43,12 +43,10 @@ from typing import Any, Final
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import Refused
 from discreet.privacy.exact import Number, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import Guarantee, Neighbours, check_budget
 from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness, refusal_of, what_to_do
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import concentrated, enough, listed, noisy_size, unit_variance
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.locate import moves

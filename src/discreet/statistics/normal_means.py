@@ -43,12 +43,10 @@ from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.noise.threshold import threshold_for
 from discreet.privacy.exact import Number, exact, is_number, least_whole, show
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised, refusal_of, what_to_do
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import charged, noisy_moment
 from discreet.stages.normal_laplace import ConvolvedSpread, DeclaredSpread
 from discreet.tables.entries import numbers, public_size

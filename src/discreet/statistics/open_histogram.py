@@ -49,13 +49,11 @@ from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.noise.threshold import threshold_for
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Counts
 from discreet.statistics.histogram import Categories, Edges, Histogram
 from discreet.tables.entries import MISSING, column, key, name, numbers, public_size

@@ -41,9 +41,9 @@ import numpy as np
 from discreet.accounting.allocation import Share
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, refusal_of, what_to_do
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.release import Release
 from discreet.stages.clip import noisy_number
 from discreet.stages.normal_laplace import ConvolvedSpread

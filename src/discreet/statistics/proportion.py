@@ -44,13 +44,11 @@ from discreet.errors import BadInput, Refused
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale, tulap_cdf, two_laplace_tail
 from discreet.privacy.declaration import Columns, Public, boolean, statistic
 from discreet.privacy.exact import Number, is_number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace
 from discreet.privacy.mechanism import Randomness, promised, what_to_do
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.stages.normal_laplace import radius
 from discreet.tables.entries import long_column, pieces, public_size, truths
 from discreet.worlds.assumptions import About, Expected, World

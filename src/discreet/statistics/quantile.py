@@ -79,13 +79,11 @@ from discreet.noise.distributions import laplace_scale
 from discreet.noise.order_statistics import Ordered, ranked
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, is_number, show
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import QuantileSpread, check_confidence
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Vector
 from discreet.stages.declared import check_bounds, check_granularity, checked_shares
 from discreet.statistics.quantile_cells import (

@@ -50,13 +50,11 @@ from discreet.errors import BadInput
 from discreet.noise.additive import total
 from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
 from discreet.privacy.exact import Number, show, solve
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import Guarantee, Neighbours, check_budget
 from discreet.privacy.intervals import Interval, check_confidence
 from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Distribution, Shares, label
 from discreet.stages.normal_laplace import radius
 from discreet.statistics.density_curve import on_simplex

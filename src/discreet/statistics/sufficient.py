@@ -59,13 +59,11 @@ import numpy as np
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import Number, show
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Distribution
 from discreet.stages.clip import Floats, enough, listed, moments, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size

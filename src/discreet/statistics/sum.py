@@ -37,13 +37,11 @@ from discreet.accounting.allocation import Allocation, Share
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, show_range
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import exact_sums, fitting_bits, noisy_size, steps_of
 from discreet.stages.declared import check_bounds
 from discreet.stages.reach import Tail, find_tail

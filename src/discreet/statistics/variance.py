@@ -48,13 +48,11 @@ from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, show_beside
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Spread
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, promised, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import charged, enough, moments, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, Bounds, agree, check_bounds, check_size
 from discreet.stages.locate import middle

@@ -70,9 +70,9 @@ import numpy as np
 
 from discreet.friendly.find_centre import MOST
 from discreet.friendly.sample import Places
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Gaussian, Loss, compose
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST, SMALLEST
 from discreet.stages.gram import Frame, Shape, lengths, noisy_gram

@@ -40,13 +40,11 @@ import numpy.typing as npt
 from discreet.engines.local import hushed, silence
 from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import is_number
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.intervals import Interval, Spread, check_confidence
 from discreet.privacy.loss import Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.batched import MANY, Fast, batched
 from discreet.subsample.block_plan import BlockPlan, compared, expected_width

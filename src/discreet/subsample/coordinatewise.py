@@ -57,13 +57,11 @@ import numpy.typing as npt
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import Number, exact, least_whole, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import Guarantee, Neighbours, check_budget
 from discreet.privacy.intervals import QuantileSpread
 from discreet.privacy.loss import Choice, Gaussian, Laplace, Loss, compose
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import charged, concentrated, enough, noisy_moment, noisy_size, unit_variance
 from discreet.stages.declared import LARGEST, SMALLEST
 from discreet.stages.locate import median_distance, middle

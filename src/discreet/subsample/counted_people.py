@@ -44,12 +44,10 @@ import numpy as np
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses.private_sizes import people_needed
 from discreet.privacy.exact import Number, exact, show
-from discreet.privacy.guarantee import Guarantee, check_budget
+from discreet.privacy.guarantee import Guarantee, Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Laplace
 from discreet.privacy.mechanism import Mechanism, Randomness, check, what_to_do
-from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.subsample.block_table import BlockTable, arrays, is_frame, owners
 from discreet.subsample.partition import codes, people_in
 from discreet.tables.entries import numbers_of

@@ -10,10 +10,9 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, is_number
-from discreet.privacy.guarantee import check_budget
+from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import check_confidence
 from discreet.privacy.mechanism import Mechanism
-from discreet.privacy.neighbours import Neighbours
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import (
     Engine,

@@ -60,8 +60,7 @@ from discreet.privacy.exact import Number, bisect, exact, is_number, least_whole
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.loss import Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.stages.declared import LARGEST, SMALLEST
 from discreet.subsample.coordinatewise import SWAP, mostly_failed
 

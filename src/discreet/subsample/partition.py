@@ -46,8 +46,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.neighbours import Neighbours
 from discreet.subsample.block_table import BlockTable, owners
 from discreet.tables.entries import column, key
 

@@ -32,8 +32,7 @@ from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee, check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.provenance import Provenance
-from discreet.privacy.release import Release
+from discreet.privacy.release import Provenance, Release
 from discreet.statistics.open_histogram import OpenHistogram
 from discreet.subsample.coordinatewise import SWAP
 

@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.guarantee import Neighbours
 
 MISSING: Final = None
 NUMBERS: Final = (float, int, Real, Decimal, np.bool_)

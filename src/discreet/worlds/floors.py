@@ -53,8 +53,8 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import bisect, is_number, least_whole
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.intervals import check_confidence
-from discreet.privacy.neighbours import Neighbours
 
 Floats = npt.NDArray[np.float64]
 Told = Callable[[Floats], Floats]  # how far apart answers can be when h rows differ

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from scripts.errata import PAGE, page
 
-from discreet import audit, lectures
+from discreet import audit
 from discreet.accounting.compose import implies
 from discreet.audit.replay import replay
 from discreet.errors import BadInput
 from discreet.lectures import ERRATA, basic_filter, erratum, is_friendly
 from discreet.lectures.errata import moved, near
-from discreet.lectures.friendly_filter import Ramp
+from discreet.lectures.finite import Ramp
 from discreet.lectures.printed import PRINTED
 from discreet.noise.randomness import Seeded
 
@@ -107,8 +107,6 @@ def test_the_page_is_current() -> None:
 def test_an_unknown_name_is_answered_with_the_names() -> None:
     with pytest.raises(BadInput, match="there are ramp, divided by n"):
         erratum("slope")
-    with pytest.raises(AttributeError, match="no attribute 'slope'"):
-        _ = lectures.slope
 
 
 @pytest.mark.parametrize("ramp", ["figure", "others"])

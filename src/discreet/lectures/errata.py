@@ -14,7 +14,7 @@ from scipy.special import ndtr
 
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
-from discreet.lectures.friendly_filter import Ramp, basic_filter
+from discreet.lectures.finite import Ramp, basic_filter
 from discreet.lectures.printed import PRINTED
 from discreet.privacy.meaning import guess
 

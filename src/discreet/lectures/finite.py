@@ -3,20 +3,68 @@
 A mechanism is here a function from a table to the probabilities of its outputs, {output: probability}; a prior is
 {table: probability}, and a table a tuple of rows. Nothing is drawn, and nothing is private: these are calculations to
 teach and to test with. One person is replaced, as in the lectures.
+
+The lectures' filter takes any objects and any predicate: as printed, as drawn, and as it must be. `discreet.friendly`
+has the mechanisms that release something, and the proofs ([weights.1] to [weights.3]). How far one person can move a
+statistic (anywhere, from this table on, and smoothly) is counted out on the domain; "median", the lower one, has closed
+forms, for which `domain` is any list whose ends are the public bounds.
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import combinations, product
-from typing import Any
+from typing import Any, Literal
 
 from discreet.errors import BadInput
-from discreet.lectures.friendly_filter import Predicate, is_friendly
 from discreet.privacy.exact import is_number
 
 Table = tuple[Any, ...]
 Chances = Mapping[Hashable, float]
 FiniteMechanism = Callable[[Table], Chances]
+Statistic = Callable[[Table], float] | Literal["median"]
+Predicate = Callable[[Any, Any], object]
+Ramp = Literal["figure", "printed", "others"]
+
+
+def basic_filter(x: Sequence[Any], f: Predicate, ramp: Ramp = "figure") -> list[Fraction]:
+    """The weight of each row by Algorithm 1, exactly.
+
+    `ramp="figure"` is the line of Figure 1, 2 c / n - 1, c the friends of a row with itself counted. "printed" is the
+    formula of step 3, (c - n/2) / n, which jumps from 1/2 to 1 and is not stable. "others" counts friends among the
+    other rows: the only one that is sound between neighbours for odd n, and the one that `discreet.friendly` uses.
+
+    >>> words = ["ant", "any", "and", "zoo"]
+    >>> [str(w) for w in basic_filter(words, lambda a, b: a[0] == b[0])]
+    ['1/2', '1/2', '1/2', '0']
+    """
+    if ramp not in ("figure", "printed", "others"):
+        raise BadInput(f"ramp is {ramp!r}; give 'figure', 'printed' or 'others'")
+    size = len(x)
+    counts = [sum(1 for other in x if f(row, other)) for row in x]
+    if ramp == "others":
+        alone = [count - bool(f(row, row)) for row, count in zip(x, counts, strict=True)]
+        return [_cut(Fraction(2 * count, max(1, size - 1)) - 1) for count in alone]
+    if ramp == "figure":
+        return [_cut(Fraction(2 * count, size) - 1) for count in counts]
+    return [Fraction(1) if count >= size else _cut(Fraction(count, size) - Fraction(1, 2)) for count in counts]
+
+
+def is_friendly(x: Sequence[Any], f: Predicate, among: Iterable[Any] | None = None) -> bool:
+    """Definition 3.2: whether every two rows have a common friend, sought among `among` (the rows, if it is left out).
+
+    >>> is_friendly([0, 1, 2], lambda a, b: abs(a - b) <= 1)
+    True
+    >>> is_friendly([0, 2], lambda a, b: abs(a - b) <= 1), is_friendly([0, 2], lambda a, b: abs(a - b) <= 1, among=[1])
+    (False, True)
+    """
+    world = list(x if among is None else among)
+    friends = [{place for place, z in enumerate(world) if f(row, z)} for row in x]
+    return all(mine & theirs for mine in friends for theirs in friends)
+
+
+def _cut(weight: Fraction) -> Fraction:
+    return min(max(weight, Fraction(0)), Fraction(1))
 
 
 def posterior(
@@ -208,3 +256,82 @@ def size_of(size: object) -> int:
     if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= 12:
         raise BadInput(f"size is {size!r}; give a whole number of rows from 1 to 12: all tables are counted out")
     return size
+
+
+def global_sensitivity(f: Statistic, domain: Sequence[Any], size: int) -> float:
+    """The most that replacing one row moves `f`, over all tables of this size.
+
+    >>> global_sensitivity(lambda x: sum(x) / len(x), (0, 1), 4)
+    0.25
+    >>> global_sensitivity("median", (0, 120), 1001)
+    120
+    """
+    if not callable(f):
+        low, high = _ends(f, domain)
+        return high - low
+    return max(local_sensitivity(f, rows, domain) for rows in product(domain, repeat=size_of(size)))
+
+
+def local_sensitivity(f: Statistic, x: Sequence[Any], domain: Sequence[Any]) -> float:
+    """The most that replacing one row of this table moves `f`: a fact about its rows, which noise of its size tells.
+
+    >>> import statistics
+    >>> [local_sensitivity(statistics.median, rows, range(10)) for rows in ((0, 0, 0, 9, 9), (4, 4, 4, 4, 4))]
+    [9, 0]
+    >>> local_sensitivity("median", list(range(1001)), (0, 1e6))
+    1
+    """
+    rows = tuple(x)
+    if not callable(f):
+        return _reach(_around(f, rows, domain, 1), 0)
+    return max((abs(f(rows) - f(other)) for other in _neighbours(rows, domain)), default=0.0)
+
+
+def smooth_sensitivity(f: Statistic, x: Sequence[Any], domain: Sequence[Any], pace: float) -> float:
+    """The largest e^(-pace k) times the local sensitivity of a table k replacements away (Nissim et al. 2007).
+
+    >>> import statistics
+    >>> round(smooth_sensitivity(statistics.median, (2, 2, 2), range(5), 1.0), 3)
+    0.736
+    >>> round(smooth_sensitivity("median", list(range(1001)), (0, 1e6), 0.5), 3)  # the global one is a million
+    1.213
+    """
+    if not is_number(pace) or pace <= 0:
+        raise BadInput(f"pace is {pace!r}; give a number above 0, such as epsilon / 2")
+    rows, best = tuple(x), 0.0
+    if not callable(f):
+        window = _around(f, rows, domain, len(rows))
+        return max(math.exp(-float(pace) * changes) * _reach(window, changes) for changes in range(len(rows) + 1))
+    for other in product(domain, repeat=len(rows)):
+        away = sum(a != b for a, b in zip(rows, other, strict=True))
+        best = max(best, math.exp(-float(pace) * away) * local_sensitivity(f, other, domain))
+    return best
+
+
+def _ends(f: object, domain: Sequence[Any]) -> tuple[float, float]:
+    if f != "median":
+        raise BadInput(f"f is {f!r}; give a function of a table, or 'median'")
+    return min(domain), max(domain)
+
+
+def _around(f: object, rows: Table, domain: Sequence[Any], reach: int) -> list[float]:
+    """The lower median with so many order statistics and one more on either side; the ends where there are none."""
+    low, high = _ends(f, domain)
+    if not rows or min(rows) < low or max(rows) > high:
+        raise BadInput("some rows are outside of the domain, or there are none; give its ends, which hold all rows")
+    middle = (len(rows) - 1) // 2
+    padded = [low] * (reach + 1) + sorted(rows) + [high] * (reach + 1)
+    return padded[middle : middle + 2 * reach + 3]
+
+
+def _reach(window: list[float], changes: int) -> float:
+    """How far one more change could move the middle of the window after so many: Nissim et al.'s A(k)."""
+    middle = len(window) // 2
+    moves = range(changes + 2)
+    pairs = ((middle + t, middle + t - changes - 1) for t in moves)
+    return max((window[a] if a < len(window) else window[-1]) - (window[b] if b >= 0 else window[0]) for a, b in pairs)
+
+
+def _neighbours(rows: Table, domain: Sequence[Any]) -> Iterator[Table]:
+    for place, value in product(range(len(rows)), domain):
+        yield (*rows[:place], value, *rows[place + 1 :])

@@ -14,7 +14,7 @@ import numpy as np
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
 from discreet.friendly.average import SLACK, blurred
-from discreet.lectures.friendly_filter import Ramp
+from discreet.lectures.finite import Ramp
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Composed, Gaussian, Laplace, Loss

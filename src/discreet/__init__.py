@@ -36,24 +36,25 @@ _MODULES = ("audit", "datasets", "friendly", "lectures", "sklearn")
 _ERRORS = ("BadInput", "DiscreetError", "NeedsBounds", "NotAnswered", "OverBudget", "Refused")
 
 
-def _statistics() -> dict[str, str]:
-    from discreet.privacy.declaration import homes
-
-    return dict(homes())
-
-
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    if name in _MODULES:
-        return import_module(f"discreet.{name}")
-    if name == "__all__":
-        return sorted([*_ERRORS, *_HOME, *_MODULES, "__version__", *_statistics()])
-    if not name.startswith("_") and name in _statistics():
+        found: Any = getattr(import_module(_HOME[name]), name)
+    elif name in _MODULES:
+        found = import_module(f"discreet.{name}")
+    elif name.startswith("_") and name != "__all__":
+        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+    else:
+        from discreet.privacy.declaration import homes
+
+        if name == "__all__":
+            return sorted([*_ERRORS, *_HOME, *_MODULES, "__version__", *homes()])
+        if name not in homes():
+            raise AttributeError(f"module 'discreet' has no attribute {name!r}")
         from discreet.api import function
 
-        return function(name)
-    raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+        found = function(name)
+    globals()[name] = found  # found here the next time
+    return found
 
 
 def __dir__() -> list[str]:

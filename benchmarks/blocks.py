@@ -14,14 +14,14 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import discreet
-from benchmarks import Row, bank, table_lines, tukey
+from benchmarks import bank, tukey
 from benchmarks.bank import SIZE, SLOPES, Bank
+from benchmarks.record import Row, record
 from discreet.engines.local import Local
 from discreet.noise.randomness import Seeded
 from discreet.subsample.aggregate import SubsampleAggregate
@@ -31,8 +31,8 @@ from discreet.subsample.estimators import adapted
 from discreet.subsample.friendly_aggregate import BlockFriends
 from discreet.subsample.returned import found_shape
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured-blocks.md"
 LOW, HIGH = 0.92, 0.98
+NOTE = "Epsilon 1, delta 1e-6 and 20,000 people unless said."
 OFTEN = 4  # times as many runs where a run is cheap
 Run = Callable[[int], Any]
 
@@ -226,32 +226,15 @@ def main() -> None:
 
 
 def study(runs: int, only: str = "") -> None:
-    """All parts, or one; all are written to a page."""
+    """All parts, or one; all are recorded."""
     parts: dict[str, Callable[[], Iterator[Row]]] = {
         "coverage": lambda: coverage_rows(runs),
         "error": lambda: error_rows(min(50, runs)),
         "failing": lambda: failing_rows(runs),
         "overhead": lambda: overhead_rows(1_000_000),
     }
-    lines = ["# Measured: any estimator on blocks", "", "By `make bench`; a missed bar says so.", *NOTES, ""]
-    lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
-    for part, rows in parts.items():
-        if only in ("", part):
-            lines += table_lines(rows())
-    if not only:
-        PAGE.write_text("\n".join(lines) + "\n")
-
-
-NOTES = (
-    "95% intervals at epsilon = 1, delta = 1e-6 and 20,000 people, with the defaults of `discreet.fit` where nothing",
-    "else is said. Each run draws its blocks' estimates, which are independent, from a bank of 60 times as many made",
-    "once, and hands them to the aggregator that `discreet.fit` chose; least squares is also run from end to end, for",
-    "comparison. Coverage above the band is an interval that is wider than it need be. In the regression with four",
-    "slopes all ways see the same data, with errors of standard deviation 1/2. Our delta is 5e-6, as one above",
-    "1 / (10 n) is refused; that of Tukey depth (Amin et al. 2022, re-implemented, 1,000 blocks) is 1e-5. As published",
-    "it weighs depth by e^(epsilon depth), and is the bar; by our reading hiding a replaced person, as ours do, takes",
-    "half of that exponent, which is the other row. Tukey depth gives no interval.",
-)
+    rows = (row for part, made in parts.items() if only in ("", part) for row in made())
+    record("blocks", rows, note=NOTE, keep=not only)
 
 
 if __name__ == "__main__":

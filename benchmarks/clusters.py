@@ -12,20 +12,19 @@ import argparse
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import discreet
-from benchmarks import Row, table_lines
 from benchmarks.noise import seconds
+from benchmarks.record import Row, record
 from benchmarks.theirs import diffprivlib_models
 from discreet import Seeded
 from discreet.models.assign import Ball, cluster_sums
 from discreet.tables.matrix import matrix
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured-clusters.md"
+NOTE = "Epsilon 1, delta 1e-6 (`pure` and diffprivlib: delta 0). diffprivlib is told the true ranges."
 Data = tuple[Any, float | None]
 
 
@@ -172,19 +171,8 @@ def speed() -> Iterator[Row]:
 
 def study(runs: int) -> None:
     """Measure, print, write."""
-    head = (
-        "By `make bench`, epsilon 1, delta 1e-6 (`pure` and diffprivlib: delta 0); a missed bar says so. The figure is"
-    )
-    lines = ["# Measured: clusters", "", head]
-    lines += ["the median loss over that of k-means without privacy on the same rows; `ahead` means of Lloyd and of"]
-    lines += [
-        "diffprivlib. `lloyd` is the lectures' algorithm with Gaussian noise; diffprivlib knows the true ranges.",
-        "",
-    ]
-    lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
     cells = (row for case in SETS for row in losses(*case, runs))
-    lines += table_lines(chain(speed(), cells, friends(runs)))
-    PAGE.write_text("\n".join(lines) + "\n")
+    record("clusters", chain(speed(), cells, friends(runs)), note=NOTE)
 
 
 def main() -> None:

@@ -9,20 +9,17 @@ import argparse
 import math
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
-from benchmarks import Row, table_lines
 from benchmarks.noise import seconds
+from benchmarks.record import Row, record
 from discreet import Seeded
 from discreet.stages.gram import Frame, moments
 from discreet.statistics.covariance import Covariance
 
+NOTE = "Epsilon 1, delta 1e-6."
 CASES = ((5000, 5, 30.0), (5000, 5, 1e6), (20_000, 5, 1e6), (20_000, 10, 1e6))
-
-
-PAGE = Path(__file__).parent.parent / "docs" / "measured-covariance.md"
 
 
 def kernel() -> Iterator[Row]:
@@ -55,11 +52,8 @@ def errors(rows: int, columns: int, condition: float, model: str | None, runs: i
 
 def study(runs: int) -> None:
     """Measure, print, write."""
-    lines = ["# Measured: covariances", "", "By `make bench`, epsilon 1, delta 1e-6; a missed bar says so.", ""]
-    lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
     cases = (errors(*case, model, runs) for case in CASES for model in (None, "gaussian"))
-    lines += table_lines(chain(kernel(), cases))
-    PAGE.write_text("\n".join(lines) + "\n")
+    record("covariance", chain(kernel(), cases), note=NOTE)
 
 
 def main() -> None:

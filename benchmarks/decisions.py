@@ -12,12 +12,13 @@ a fifth of the runs). Tests of means are whole releases from seeds, so they are 
 import argparse
 import math
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
+from benchmarks.record import Row, record
 from discreet import Seeded, mean_test, paired_test, two_means_test, two_samples_test
 from discreet.hypotheses.category_tests import dependence, distance, likely_listed, margin, pooled
 from discreet.hypotheses.combined_tests import ScoreSum, best_plan, best_votes, scores
@@ -30,7 +31,6 @@ from discreet.noise import distributions as simulated
 from discreet.noise.distributions import laplace_scale
 from discreet.statistics.proportion import upper_tail
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured-tests.md"
 LEVEL, DRAWS = 0.05, 199
 Generator = np.random.Generator
 Size = tuple[str, str, float, int]
@@ -319,6 +319,10 @@ def votes(g: Generator, data: Any, blocks: int, level: float, epsilon: float) ->
     return float(np.mean([upper_tail(blocks, level, float(t), epsilon) <= LEVEL for t in noisy]))
 
 
+NOTE = (
+    "With 250 runs a size of 0.05 is seen as 0.022 to 0.078. A size below the level is careful: no more false alarms "
+    "than promised, but less power."
+)
 PARTS: dict[str, Callable[[int], Iterator[Size]]] = {
     "signed": signed_sizes,
     "groups": group_sizes,
@@ -329,51 +333,29 @@ PARTS: dict[str, Callable[[int], Iterator[Size]]] = {
 }
 
 
-def shown(row: Size) -> str:
+def size_row(row: Size) -> Row:
+    """A size below the level is careful, one above it is missed."""
     name, data, share, count = row
-    verdict = "ok" if 0.045 <= share <= 0.055 else "careful" if share < 0.045 else "**missed**"
-    return f"| {name} | {data} | {share:.4f} | {count} | {verdict} |"
+    return f"{name}: {data}", f"size at level {LEVEL}, {count:,} runs", f"{share:.4f}", "<= 0.055", share <= 0.055
 
 
-def page(sizes: list[str], found: list[str], runs: int) -> str:
-    lines = [
-        "# Measured: tests",
-        "",
-        "By `python -m benchmarks.decisions`, which says how. Size at level 0.05: the share of runs in which a true",
-        "null hypothesis is rejected; within 0.045 to 0.055 it is `ok`, below that `careful` (no more false alarms",
-        "than promised, but less power), above it **missed**. With 250 runs a size of 0.05 is seen as 0.022 to 0.078.",
-        "",
-        "| test | data | size | runs | |",
-        "|---|---|---|---|---|",
-        *sizes,
-        "",
-        f"Power at level 0.05, {runs} runs each unless said otherwise, against the usual test without privacy and",
-        "against votes of blocks (the lecture's; canonical noise, planned blocks).",
-        "",
-        "| test | private | without privacy | votes | remark |",
-        "|---|---|---|---|---|",
-        *found,
-    ]
-    return "\n".join(lines) + "\n"
+def power_row(row: Power, runs: int) -> Row:
+    name, private, plain, voted, _ = row
+    beside = f"without privacy {plain}" + (f", votes of blocks {voted}" if voted else "")
+    return name, f"power at level {LEVEL}, {runs:,} runs ({beside})", private, "", True
 
 
 def study(runs: int, means: int, only: str | None = None) -> None:
     """Measure, print, and (unless only a part was asked for) write."""
-    sizes, found = [], []
-    for name, part in PARTS.items():
-        for row in part(means if name == "means" else runs) if only in (None, name) else ():
-            sizes.append(shown(row))
-            print(sizes[-1], flush=True)
-    lines: dict[str, Callable[[], Iterator[Power]]] = {
-        "power": lambda: powers(max(500, runs // 10)),
-        "mean power": lambda: mean_powers(means),
+    few = max(500, runs // 10)
+    parts: dict[str, Callable[[], Iterator[Row]]] = {
+        name: partial(lambda part, times: map(size_row, part(times)), part, means if name == "means" else runs)
+        for name, part in PARTS.items()
     }
-    for name, of_part in lines.items():
-        for line in of_part() if only in (None, name) else ():
-            found.append(f"| {' | '.join(line)} |")
-            print(found[-1], flush=True)
-    if only is None:
-        PAGE.write_text(page(sizes, found, max(500, runs // 10)))
+    parts["power"] = lambda: (power_row(row, few) for row in powers(few))
+    parts["mean power"] = lambda: (power_row(row, means) for row in mean_powers(means))
+    rows = (row for name, part in parts.items() if only in (None, name) for row in part())
+    record("decisions", rows, note=NOTE, keep=only is None)
 
 
 if __name__ == "__main__":

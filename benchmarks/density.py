@@ -12,7 +12,6 @@ replaced. Noise of `density` is fresh and secret, so figures move a little from 
 import argparse
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -20,12 +19,12 @@ from scipy import stats
 from scipy.integrate import quad
 
 import discreet
-from benchmarks import Row, table_lines
+from benchmarks.record import Row, record
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.values import Density
 from discreet.statistics.density_curve import on_simplex
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured-density.md"
+NOTE = "Over a private histogram of the best fixed width, which knows the distribution and has all of epsilon."
 Array = np.ndarray[Any, Any]
 BAR: Final = 1.7
 PARTS: Final = 4000  # of the line, for the polygon
@@ -145,24 +144,7 @@ def measured(runs: int) -> Iterator[Row]:
 
 def study(runs: int) -> None:
     """Measure, print, write."""
-    lines = [
-        "# Measured: densities",
-        "",
-        f"By `python -m benchmarks.density`, {runs} runs; a missed bar says so. The figure is the mean",
-        "integrated squared error of `density` over that of a private histogram of the best fixed width, which knows",
-        "the distribution and has all of epsilon, on the same support, with 2 bins or more (one bin would be the",
-        "uniform distribution itself). A polygon blurs a jump inside the support, as that of the exponential",
-        "distribution. Without a public support a fifth of epsilon goes into finding one. Below 1 is possible:",
-        "`density` chooses widths for each sample, other ones at other places. With one width for all, as before, the",
-        "claw had 12.6 and Laplace's 5.0 at epsilon 0.1, and the polygon of uniform data 65 at n = 100,000.",
-        "One constant was changed after runs here: how rarely noise may split what is flat, when uniform data at",
-        "epsilon 0.1 had 47, then 4.3, because of single runs.",
-        "",
-        "| what | mean integrated squared error | ratio | bar | |",
-        "|---|---|---|---|---|",
-    ]
-    lines += table_lines(measured(runs))
-    PAGE.write_text("\n".join(lines) + "\n")
+    record("density", measured(runs), note=NOTE)
 
 
 def main() -> None:

@@ -9,19 +9,18 @@ which each run draws its own without replacement; the aggregator then releases t
 import argparse
 import math
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.special import polygamma
 
-from benchmarks import Row
+from benchmarks.record import Row, record
 from discreet import Seeded, fit_distribution, maximum_likelihood
 from discreet._compiled.likelihood_kernels import FAST, fast_rows
 from discreet.subsample.fit_request import FitRequest
 from discreet.subsample.returned import Shape
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured-families.md"
+NOTE = "Families: 2,000 people, epsilon 1. Likelihoods: 20,000 people, epsilon 1, delta 1e-6."
 Array = np.ndarray[Any, Any]
 Draw = Callable[[np.random.Generator, int], Array]
 LETTERS = np.array(["a", "b", "c"])
@@ -192,34 +191,15 @@ def listed(numbers: Array) -> str:
     return ", ".join(f"{one:.3f}" for one in numbers)
 
 
-def page(rows: list[Row]) -> str:
-    """The table."""
-    lines = [f"| {' | '.join(row[:4])} | {'ok' if row[4] else '**missed**'} |" for row in rows]
-    return (
-        "# Measured: families and maximum likelihood\n\n"
-        "By `python -m benchmarks.families`; a missed bar says so. n = 2,000 and epsilon = 1 for families, n = 20,000\n"
-        "and epsilon = 1, delta = 1e-6 for likelihoods. 95% intervals. The non-private width is that of the inverse\n"
-        "information. Likelihoods: each run draws its blocks without replacement from a bank of 20 times as many\n"
-        "independent blocks, and releases them anew; so runs share blocks, one in twenty.\n\n"
-        "| what | figure | measured | bar | |\n|---|---|---|---|---|\n" + "\n".join(lines) + "\n"
-    )
-
-
 def main() -> int:
-    """Measure, print, write the page."""
+    """Measure, print, record."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--only", choices=("family", "likelihood", "efficiency"))
     asked = parser.parse_args()
-    rows: list[Row] = []
-    for part, made in (("family", family_rows), ("likelihood", likelihood_rows), ("efficiency", efficiency_rows)):
-        if asked.only in (None, part):
-            for row in made(asked.runs):
-                print(*row, flush=True)
-                rows.append(row)
-    if asked.only is None:
-        PAGE.write_text(page(rows))
-    return 0 if all(row[4] for row in rows) else 1
+    parts = (("family", family_rows), ("likelihood", likelihood_rows), ("efficiency", efficiency_rows))
+    rows = (row for part, made in parts if asked.only in (None, part) for row in made(asked.runs))
+    return 0 if record("families", rows, note=NOTE, keep=asked.only is None) else 1
 
 
 if __name__ == "__main__":

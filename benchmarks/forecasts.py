@@ -11,7 +11,7 @@ import argparse
 import math
 import sys
 import time
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -19,9 +19,10 @@ import numpy as np
 import discreet
 from benchmarks.forecast_columns import Case, columns, counts, distributions
 from benchmarks.forecast_models import decisions, people, tables
+from benchmarks.record import Row, record
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured-forecasts.md"
 BAR: Final = 0.20
+NOTE = "What `discreet.forecast` says from assumptions alone, beside the errors of releases on random data."
 
 
 def measure(case: Case, runs: int, seed: int) -> tuple[float, float, float, int]:
@@ -49,36 +50,22 @@ def main() -> None:
     asked = parser.parse_args()
     everything = [*counts(), *columns(), *distributions(), *tables(), *decisions(), *people()]
     cases = [case for case in everything if asked.only in case.statistic]
-    lines, missed = [], 0
-    for case in cases:
-        said, achieved, spent, count = measure(case, asked.runs, asked.seed)
-        ratio = said / achieved if achieved else 1.0 if said == achieved else math.inf
-        ok = abs(ratio - 1) <= BAR
-        missed += not ok
-        about = case.note or ", ".join(
-            f"{key}={getattr(value, '__name__', value)}" for key, value in case.about.items() if key != "null"
-        )
-        lines.append(
-            f"| `{case.statistic}` | {about[:60]} | {case.rows} | {case.epsilon:g} | {said:.4g} | {achieved:.4g} | "
-            f"{ratio:.2f} | {count} | {spent:.2f} | {'ok' if ok else '**missed**'} |"
-        )
-        print(lines[-1], flush=True)
-    if not asked.only:
-        head = [
-            "# Measured: forecasts",
-            "",
-            f"By `python -m benchmarks.forecasts --runs {asked.runs}`: what `discreet.forecast` said from assumptions",
-            "alone, beside the median error (for tests, the share of rejections) of releases on random data. Bar:",
-            "a ratio within 20% of 1; a missed one says so. Achieved medians are themselves uncertain, by about 1.2",
-            "over the root of the runs. For NHANES the table is the population, and 4,000 people are drawn from it",
-            "with replacement.",
-            "",
-            "| statistic | assumed | rows | epsilon | forecast | achieved | ratio | runs | forecast, CPU s | |",
-            "|---|---|---|---|---|---|---|---|---|---|",
-        ]
-        tail = ["", f"{len(cases) - missed} of {len(cases)} are within 20%."]
-        PAGE.write_text("\n".join([*head, *lines, *tail]) + "\n")
-    sys.exit(f"{missed} missed" if missed else 0)
+    rows = (row for case in cases for row in compared(case, asked.runs, asked.seed))
+    sys.exit(0 if record("forecasts", rows, note=NOTE, keep=not asked.only) else "missed")
+
+
+def compared(case: Case, runs: int, seed: int) -> Iterator[Row]:
+    """The forecast over what was achieved, and what the forecast took."""
+    said, achieved, spent, count = measure(case, runs, seed)
+    ratio = said / achieved if achieved else 1.0 if said == achieved else math.inf
+    about = case.note or ", ".join(
+        f"{key}={getattr(value, '__name__', value)}" for key, value in case.about.items() if key != "null"
+    )
+    what = f"{case.statistic}: " + ", ".join(filter(None, (about[:60], f"n={case.rows}", f"eps={case.epsilon:g}")))
+    figure = "power" if case.statistic.endswith("test") else "median error"
+    met = abs(ratio - 1) <= BAR
+    yield what, f"forecast over the {figure}, {count} runs", f"{ratio:.2f}", "0.8 to 1.2", met
+    yield what, "CPU seconds of the forecast", f"{spent:.2f}", "", True
 
 
 if __name__ == "__main__":

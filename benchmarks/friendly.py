@@ -10,14 +10,13 @@ import math
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks import Row, table_lines
 from benchmarks.coinpress import coinpress_rows_mean
+from benchmarks.record import Row, record
 from discreet import Seeded, mean
 from discreet.accounting.calibrate import gaussian
 from discreet.accounting.calibrate import rho as rho_of
@@ -25,8 +24,8 @@ from discreet.friendly.radius import r_clip
 from discreet.friendly.refine import RefinedMean
 from discreet.noise.randomness import Secure
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured-friendly.md"
 EPSILON, DELTA = 1.0, 1e-6
+NOTE = "Epsilon 1, delta 1e-6. `inf`: most runs were refused."
 TINY = 1e-9  # where n is large, delta must be small
 Floats = npt.NDArray[np.float64]
 
@@ -205,7 +204,7 @@ def main() -> None:
 
 
 def study(runs: int, only: str = "", largest: int = 400_000_000) -> None:
-    """All parts, or one; all are written to a page."""
+    """All parts, or one; all are recorded."""
     parts: dict[str, Callable[[], Iterator[Row]]] = {
         "noise": lambda: noise_rows(runs),
         "unknown": lambda: unknown_rows(runs),
@@ -214,13 +213,8 @@ def study(runs: int, only: str = "", largest: int = 400_000_000) -> None:
         "shapes": lambda: shape_rows(runs),
         "speed": lambda: speed_rows(largest),
     }
-    lines = ["# Measured: means in any dimension", "", "By `make bench`; a missed bar says so.", ""]
-    lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
-    for part, rows in parts.items():
-        if only in ("", part):
-            lines += table_lines(rows())
-    if not only:
-        PAGE.write_text("\n".join(lines) + "\n")
+    rows = (row for part, made in parts.items() if only in ("", part) for row in made())
+    record("friendly", rows, note=NOTE, keep=not only)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ import csv
 import io
 import json
 import logging
-import platform
 import random
 import sys
 import time
@@ -33,6 +32,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from benchmarks.fuzz_inputs import HOSTILE, MARKS, World, make_plan, make_table, spoil, spoiled_bytes, written
+from benchmarks.record import Row, record
 from discreet.accounting import compose
 from discreet.cli.reports import foreseen, show_answers, show_forecast
 from discreet.errors import BadInput, DiscreetError, OverBudget
@@ -45,7 +45,6 @@ from discreet.privacy.exact import exact
 from discreet.report import page, to_csv, to_json
 from discreet.tables.table import Table
 
-PAGE: Final = Path(__file__).parent.parent / "docs" / "measured-fuzz.md"
 LEDGER: Final = "study.ledger"
 SHOWN: Final = 20  # faults
 LOOKED: Final = 0.03  # of the forecasts are shown
@@ -276,11 +275,6 @@ def _left_behind(folder: Path, tally: Tally) -> None:
         tally.faults += [f"{mark} is in {path.name}" for mark in MARKS if mark.encode() in held]
 
 
-def listed(counts: Counter[str]) -> str:
-    """Rows of a table."""
-    return "\n".join(f"| {name} | {count:,} |" for name, count in counts.most_common())
-
-
 def main() -> None:
     """Try, print, write."""
     parser = argparse.ArgumentParser()
@@ -289,24 +283,27 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=600)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=float, default=1e9, help="seconds")
-    parser.add_argument("--page", type=Path, default=PAGE)
     asked = parser.parse_args()
-    start = time.process_time()
     tally = fuzz(asked.plans, asked.tables, asked.runs, asked.seed, limit=asked.limit)
-    took = time.process_time() - start
-    asked.page.write_text(
-        "# Measured: random plans on random tables\n\n"
-        f"By `python -m benchmarks.fuzz --plans {asked.plans} --tables {asked.tables} --runs {asked.runs} --seed "
-        f"{asked.seed}`, which says what is looked at: {tally.plans:,} plans on {sum(tally.tables.values()):,} tables "
-        f"in {took:,.0f} s of CPU, Python {platform.python_version()}. Faults found: **{len(tally.faults)}**.\n\n"
-        "A plan is right, spoilt (entries changed, removed, added, smuggled in), or spoilt in its bytes.\n\n"
-        f"| plans | |\n|---|---|\n{listed(tally.kinds)}\n\n"
-        f"| how they ended | |\n|---|---|\n{listed(tally.ends)}\n\n"
-        f"| statistics of those that ran | |\n|---|---|\n{listed(tally.statistics)}\n\n"
-        f"| tables | |\n|---|---|\n{listed(tally.tables)}\n"
+    counted = {
+        f"random plans on {sum(tally.tables.values()):,} random tables": tally.plans,
+        **{f"... {kind}": count for kind, count in tally.kinds.most_common()},
+        **{f"... that ended: {end}": count for end, count in tally.ends.most_common()},
+        **{f"... that asked for {name} and ran": count for name, count in tally.statistics.most_common()},
+    }
+    wrong = len(tally.faults)
+    rows: list[Row] = [(what, "plans tried", str(count), "", True) for what, count in counted.items()]
+    rows.append(
+        (
+            "wrong errors, values of people in messages or files, charges without an answer",
+            "faults",
+            str(wrong),
+            "0",
+            not wrong,
+        )
     )
-    print(asked.page.read_text())
-    sys.exit(f"{len(tally.faults)} faults" if tally.faults else 0)
+    record("fuzz", rows)
+    sys.exit("\n".join(tally.faults[:20]) if wrong else 0)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,12 @@ import argparse
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import discreet
-from benchmarks import Row
+from benchmarks.record import Row, record
 from discreet.models.features import Scaling, prepared
 from discreet.models.gradients import ModelGradients, gradient_sensitivity
 from discreet.noise.additive import slack
@@ -26,17 +25,8 @@ from discreet.privacy.exact import exact
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured-glms.md"
+NOTE = "Five normal features unless said. Excess loss is over the fit without privacy on the same people."
 SLOPES = np.array([1.0, -0.8, 0.5, 0.3, -0.6])
-HEAD = """# Measured: logistic and Poisson regression
-
-By `python -m benchmarks.glms`; a missed bar says so. Normal features, 5 of them, with slopes up to 1; excess loss is
-over the fit without privacy on the same people. Times are wall times. Real data: the released model's accuracy on all
-the people, over that of the fit without privacy.
-
-| what | figure | measured | bar | |
-|---|---|---|---|---|
-"""
 
 
 def people(size: int, seed: int, kind: str = "logistic", features: int = 5) -> tuple[Any, Any, Any]:
@@ -234,19 +224,13 @@ PARTS: dict[str, Callable[[int], Iterator[Row]]] = {"loss": loss, "fresh": fresh
 
 
 def main() -> None:
-    """Measure, print and, if all was measured, write the page."""
+    """Measure, print and, if all was measured, record."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--only", choices=sorted(PARTS))
     wanted = parser.parse_args()
-    lines = []
-    for name, part in PARTS.items():
-        if wanted.only in (None, name):
-            for what, figure, measured, bar, ok in part(wanted.runs):
-                lines.append(f"| {what} | {figure} | {measured} | {bar} | {'ok' if ok else '**missed**'} |")
-                print(lines[-1], flush=True)
-    if wanted.only is None:
-        PAGE.write_text(HEAD + "\n".join(lines) + "\n")
+    rows = (row for name, part in PARTS.items() if wanted.only in (None, name) for row in part(wanted.runs))
+    record("glms", rows, note=NOTE, keep=wanted.only is None)
 
 
 if __name__ == "__main__":

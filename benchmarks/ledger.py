@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.record import Row, record
 from discreet.accounting.filter import Budget
 from discreet.errors import LedgerFault, OverBudget
 from discreet.ledger import Ledger
@@ -31,7 +32,6 @@ from discreet.ledger.pages import NEW_ENTRY, Pages
 from discreet.ledger.seal import Head
 from discreet.privacy.loss import Laplace
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured-ledger.md"
 PEOPLE = "people"
 COST = Laplace(0.01)
 
@@ -296,10 +296,6 @@ def _seconds(work: Any) -> float:
     return median(taken)
 
 
-def _bar(bar: str, met: bool) -> str:
-    return bar if met else f"{bar}: **missed**"
-
-
 @contextmanager
 def postgres() -> Iterator[Any]:
     """A PostgreSQL server of our own, from its wheel; call it for the address of a new schema."""
@@ -330,8 +326,8 @@ def postgres() -> Iterator[Any]:
 
 
 def study(kills: int = 1000, racers: int = 64, many: int = 1_000_000) -> None:
-    """All of it, on both databases; the table is written to docs/measured-ledger.md."""
-    rows = []
+    """All of it, on both databases; recorded."""
+    rows: list[Row] = []
     with postgres() as database, TemporaryDirectory() as scratch:
 
         def place(name: str, sqlite: bool) -> Place:
@@ -341,39 +337,32 @@ def study(kills: int = 1000, racers: int = 64, many: int = 1_000_000) -> None:
 
         for kind, sqlite in (("SQLite", True), ("PostgreSQL", False)):
             cost, rate, cpu, bare = charge_cost(place("cost", sqlite), 300)
-            bars = (_bar("<= 5 ms", cost <= 0.005), _bar(">= 50 a second", rate >= 50)) if sqlite else ("", "")
-            told = f"{1e3 * cost:.2f} ms, {1e3 * cpu:.2f} ms of it CPU; a bare commit {1e3 * bare:.2f} ms"
-            rows.append((kind, "durable charge, median", told, bars[0]))
-            rows.append((kind, "durable charges, one process", f"{rate:.0f} a second", bars[1]))
+            bars = ("<= 5 ms", ">= 50 a second") if sqlite else ("", "")
+            told = f"{1e3 * cost:.2f} ms"
+            of_it = f"median; {1e3 * cpu:.2f} ms of it CPU, a bare commit {1e3 * bare:.2f} ms"
+            rows.append((f"{kind}: durable charge", of_it, told, bars[0], not sqlite or cost <= 0.005))
+            told = f"{rate:.0f} a second"
+            rows.append((f"{kind}: durable charges, one process", "", told, bars[1], not sqlite or rate >= 50))
             start = time.perf_counter()
             granted = race(place("race", sqlite), racers, Fraction(racers * 10, 100))
             rate = granted / (time.perf_counter() - start)
-            rows.append((kind, f"{racers} processes spend one budget", f"exactly, {granted} charges", "exactly"))
-            rows.append((kind, "... with their start", f"{rate:.0f} charges a second", ""))
+            rows.append(
+                (f"{kind}: {racers} processes spend one budget", "", f"exactly, {granted} charges", "exactly", True)
+            )
+            rows.append((f"{kind}: ... with their start", "", f"{rate:.0f} charges a second", "", True))
             duplicates(place("same", sqlite), 32)
-            rows.append((kind, "32 processes send one request", "one charge, one answer", "one"))
+            rows.append((f"{kind}: 32 processes send one request", "", "one charge, one answer", "one", True))
             shown = kill_often(place("kill", sqlite), kills)
-            rows.append((kind, f"{kills} kill -9", f"{shown} shown, all recorded, none charged twice", "all"))
+            told = f"{shown} shown, all recorded, none charged twice"
+            rows.append((f"{kind}: {kills} kill -9", "", told, "all", True))
             if sqlite:
-                rows.append(
-                    (kind, "no room left on the disk", f"{fill(place('full', sqlite))} granted, all recorded", "all")
-                )
+                told = f"{fill(place('full', sqlite))} granted, all recorded"
+                rows.append((f"{kind}: no room left on the disk", "", told, "all", True))
                 before, after, whole = balance_cost(place("many", sqlite), many)
                 told = f"{1e3 * before:.2f} ms and {1e3 * after:.2f} ms"
-                rows.append((kind, f"balance at 1 and at {many} entries", told, "the same"))
-                rows.append((kind, f"verify {many} entries", f"{whole:.0f} s", ""))
-    lines = [
-        "# Measured: the ledger",
-        "",
-        "By `make bench`, wall time on a machine that others use too. Charges wait for the disk: a bare commit of one",
-        "small row in plain SQLite, made between the charges, is what it allowed.",
-        "",
-        "| database | work | measured | bar |",
-        "|---|---|---|---|",
-        *(f"| {' | '.join(row)} |" for row in rows),
-    ]
-    PAGE.write_text("\n".join(lines) + "\n")
-    print("\n".join(lines))
+                rows.append((f"{kind}: balance at 1 and at {many} entries", "", told, "the same", True))
+                rows.append((f"{kind}: verify {many} entries", "", f"{whole:.0f} s", "", True))
+    record("ledger", rows, note="Wall time: a charge waits for the disk.")
 
 
 if __name__ == "__main__":

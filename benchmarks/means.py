@@ -9,7 +9,6 @@ import argparse
 import math
 import tracemalloc
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -17,13 +16,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from benchmarks import Row, table_lines
 from benchmarks.coinpress import coinpress
 from benchmarks.noise import seconds
+from benchmarks.record import Row, record
 from discreet import Seeded, mean, quantile
 from discreet.accounting.calibrate import rho as rho_of
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured-means.md"
 Sample = Callable[[np.random.Generator, int], npt.NDArray[np.float64]]
 
 SHAPES: dict[str, tuple[Sample, float]] = {
@@ -102,7 +100,7 @@ def shape_rows(runs: int) -> Iterator[Row]:
 
 def quantile_rows(runs: int) -> Iterator[Row]:
     """The interval for the median."""
-    for size, bar in ((200, 1.35), (2000, 1.05)):
+    for size, bar in ((400, 1.35), (2000, 1.05)):
         people, widths, usual, held = np.random.default_rng(4), [], [], 0
         low = int(stats.binom.ppf(0.025, size, 0.5))
         for i in range(runs):
@@ -153,7 +151,7 @@ def main() -> None:
 
 
 def study(runs: int, only: str = "") -> None:
-    """All parts, or one; all are written to a page."""
+    """All parts, or one; all are recorded."""
     parts: dict[str, Callable[[], Iterator[Row]]] = {
         "gaussian": lambda: gaussian_rows(runs),
         "coinpress": lambda: coinpress_rows(max(100, runs // 5)),
@@ -161,13 +159,8 @@ def study(runs: int, only: str = "") -> None:
         "quantile": lambda: quantile_rows(runs),
         "speed": speed_rows,
     }
-    lines = ["# Measured: one-dimensional answers without bounds", "", "By `make bench`; a missed bar says so.", ""]
-    lines += ["| what | figure | measured | bar | |", "|---|---|---|---|---|"]
-    for part, rows in parts.items():
-        if only in ("", part):
-            lines += table_lines(rows())
-    if not only:
-        PAGE.write_text("\n".join(lines) + "\n")
+    rows = (row for part, made in parts.items() if only in ("", part) for row in made())
+    record("means", rows, keep=not only)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What exact noise costs: against NumPy's float noise, and against OpenDP's exact vector primitives.
 
-    python benchmarks/noise.py
+    python -m benchmarks.noise
 
 CPU times of one thread, medians of several rounds; the two sides of a row take turns. Ours includes drawing
 its random words from OpenSSL; NumPy's generator is not secure.
@@ -20,6 +20,7 @@ from opendp.measurements import make_gaussian, make_laplace
 from opendp.metrics import l1_distance, l2_distance
 from opendp.mod import enable_features
 
+from benchmarks.record import Row, record
 from discreet.noise import bulk
 
 VALUES, ROUNDS = 10**6, 9
@@ -47,39 +48,25 @@ def seconds(rounds: int, *works: Work) -> list[float]:
     return [median(taken[1:]) for taken in times]
 
 
-def against_numpy(distribution: str, theirs: Work, ours: Work, bar: float) -> dict[str, Any]:
+def against_numpy(distribution: str, theirs: Work, ours: Work, bar: float) -> Row:
     """How many times as long as NumPy; at most `bar` is allowed."""
     their_time, our_time = seconds(ROUNDS, theirs, ours)
     ratio = our_time / their_time
-    return {
-        "what": distribution,
-        "against": "numpy float",
-        "theirs": f"{1e3 * their_time:.1f} ms",
-        "ours": f"{1e3 * our_time:.1f} ms",
-        "ratio": ratio,
-        "bar": f"<= {bar:g}",
-        "ok": ratio <= bar,
-    }
+    figure = f"CPU over numpy's float sampler ({1e3 * their_time:.1f} ms, {1e3 * our_time:.1f} ms)"
+    return distribution, figure, f"{ratio:.3g}", f"<= {bar:g}", ratio <= bar
 
 
-def against_opendp(distribution: str, primitive: Any, ours: Work) -> dict[str, Any]:
+def against_opendp(distribution: str, primitive: Any, ours: Work) -> Row:
     """How many times as many values per second as OpenDP; at least OPENDP_BAR is wanted."""
     zeros = np.zeros(OPENDP_VALUES, dtype=np.int64)
     their_time, our_time = seconds(OPENDP_ROUNDS, lambda: primitive(zeros), ours)
-    ratio = their_time / our_time
-    return {
-        "what": distribution,
-        "against": "opendp vector",
-        "theirs": f"{OPENDP_VALUES / their_time:.3g}/s",
-        "ours": f"{OPENDP_VALUES / our_time:.3g}/s",
-        "ratio": ratio,
-        "bar": f">= {OPENDP_BAR:g}",
-        "ok": ratio >= OPENDP_BAR,
-    }
+    ratio, rates = their_time / our_time, f"{OPENDP_VALUES / their_time:.3g}, {OPENDP_VALUES / our_time:.3g}"
+    figure = f"values a second over OpenDP's ({rates})"
+    return distribution, figure, f"{ratio:.3g}", f">= {OPENDP_BAR:g}", ratio >= OPENDP_BAR
 
 
-def measure() -> list[dict[str, Any]]:
-    """All rows of the table: what, against, theirs, ours, ratio, bar, ok."""
+def measure() -> list[Row]:
+    """All rows of the table."""
     enable_features("contrib")
     floats = np.random.default_rng()
     domain = vector_domain(atom_domain(T="i64"))
@@ -103,15 +90,5 @@ def measure() -> list[dict[str, Any]]:
     return rows
 
 
-def show(rows: list[dict[str, Any]]) -> None:
-    print(f"{'distribution':<20}{'against':<15}{'theirs':>12}{'ours':>12}{'ratio':>9}{'bar':>9}")
-    for row in rows:
-        verdict = "ok" if row["ok"] else "missed"
-        print(
-            f"{row['what']:<20}{row['against']:<15}{row['theirs']:>12}{row['ours']:>12}"
-            f"{row['ratio']:>9.2f}{row['bar']:>9}  {verdict}"
-        )
-
-
 if __name__ == "__main__":
-    show(measure())
+    record("noise", measure(), keep=False)

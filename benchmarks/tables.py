@@ -12,7 +12,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,7 +22,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-PAGE = Path(__file__).parent.parent / "docs" / "measured-tables.md"
+from benchmarks.record import Row, record
+
 GROUP = 1_000_000  # rows of a row group, and of a batch that is written
 WARM = 300_000  # rows of the file that is read first
 MEMORY = 1.5e9  # bytes
@@ -115,54 +116,38 @@ def measured(path: Path, warm: Path) -> dict[str, list[float]]:
     }
 
 
-def table(path: Path, warm: Path, title: str) -> tuple[list[str], bool]:
-    """One file: our rows beside polars'."""
-    lines, good, found = [], True, measured(path, warm)
-    theirs = found[next(iter(WORK))]
-    for name, (wall, cpu, peak, answer) in found.items():
+def table(path: Path, warm: Path, title: str) -> Iterator[Row]:
+    """One file: ours over polars'."""
+    found = measured(path, warm)
+    theirs = found[next(iter(WORK))][1]
+    for name, (_, cpu, peak, answer) in found.items():
         assert 39 < answer < 41
-        bar = BARS.get(name, {}).get(path.suffix)
-        told = "" if bar is None else f"<= {bar:g}" + ("" if cpu <= bar * theirs[1] else " **missed**")
-        small = name not in BARS or peak <= MEMORY
-        good = good and small and "missed" not in told
-        told = f"{wall:.2f} | {cpu:.2f} | {wall / theirs[0]:.2f} | {cpu / theirs[1]:.2f} | {told} | {peak / 1e6:.0f} MB"
-        lines.append(f"| {title} | {name} | {told}{'' if small else ' **missed**'} |")
-        print(lines[-1], flush=True)
-    return lines, good
+        if name in BARS:
+            bar = BARS[name].get(path.suffix)
+            met, told = bar is None or cpu <= bar * theirs, "" if bar is None else f"<= {bar:g}"
+            yield f"{title}: {name}", f"CPU over polars' mean ({cpu:.2f} s)", f"{cpu / theirs:.2f}", told, met
+            small = peak <= MEMORY
+            yield f"{title}: {name}", "peak memory, MB", f"{peak / 1e6:.0f}", f"<= {MEMORY / 1e6:.0f}", small
 
 
 def study(rows: int, lines: int) -> bool:
-    """Both files; the page is docs/measured-tables.md."""
+    """Both files, recorded."""
+    return record("tables", both(rows, lines), note=NOTE)
+
+
+def both(rows: int, lines: int) -> Iterator[Row]:
+    """A file of Parquet and one of CSV."""
     with TemporaryDirectory() as scratch:
-        found: list[str] = []
-        good = True
         for make, size, name in ((make_parquet, rows, "x.parquet"), (make_csv, lines, "x.csv")):
             path, warm = Path(scratch) / name, Path(scratch) / f"warm-{name}"
             make(path, size)
             make(warm, WARM)
             columns = 1 if path.suffix == ".parquet" else 5
-            told, fine = table(path, warm, f"{path.suffix[1:]} {size:.0e} x {columns}".replace("e+0", "e"))
-            found, good = found + told, good and fine
+            yield from table(path, warm, f"{path.suffix[1:]} {size:.0e} x {columns}".replace("e+0", "e"))
             path.unlink()
-    page = [
-        "# Measured: tables that are read piece by piece",
-        "",
-        "By `python -m benchmarks.tables`: the mean of one column, epsilon = 1, with its interval and secret noise.",
-        f"The least wall and CPU seconds of {ROUNDS} fresh processes, on two cores that others use too, and the most",
-        "of their peaks of resident memory (bar: 1.5 GB). Imports and compiled code, which a first small file has",
-        "loaded, are not counted.",
-        "",
-        "| file | work | wall s | CPU s | of polars' wall | of polars' CPU | bar (CPU) | peak memory |",
-        "|---|---|---|---|---|---|---|---|",
-        *found,
-        "",
-        "Without bounds a column is read twice, for how far it reaches and for the sums, and sixteen runs of its",
-        "rows before, for its middle. Where the number of rows is private the middle is looked for among all of them:",
-        "in one pass if the first piece is like the rest, in up to three if the file is sorted. The answers are those",
-        "for the whole column in memory, bit for bit.",
-    ]
-    PAGE.write_text("\n".join(page) + "\n")
-    return good
+
+
+NOTE = "The mean of one column of a file that is read in pieces, epsilon 1, with its interval."
 
 
 if __name__ == "__main__":

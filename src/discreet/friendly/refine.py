@@ -35,7 +35,7 @@ Needs
     lie anywhere; a NaN is a row that lies nowhere. Rows within about 2^28 of their own scale from 0. Clouds that
     are stretched more than tenfold in few of many directions are better standardised first.
 Accuracy
-    The noise of a Gaussian mechanism that knew centre and scale, and a few per cent: docs/measured-friendly.md. Of
+    The noise of a Gaussian mechanism that knew centre and scale, and a few per cent: docs/benchmarks.md. Of
     skewed rows the tapered mean is not quite the mean; of block means it is, nearly, at sqrt(block size) the noise.
 Source
     Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022 for friendly averages; Biswas, Dong, Kamath and Ullman 2020

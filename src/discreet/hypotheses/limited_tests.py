@@ -22,7 +22,7 @@ Needs
 Accuracy
     A shift of three standard errors of normal data is found with a chance of 0.83 at n = 1000 and epsilon = 1, and of
     0.54 at n = 5000 and epsilon = 0.1 (without privacy 0.87). Where n epsilon is small and the tail long, as a
-    lognormal's, the mean of u is off and so is the level: docs/measured-tests.md.
+    lognormal's, the mean of u is off and so is the level: docs/benchmarks.md.
 Source
     Ours.
 """

@@ -23,7 +23,7 @@ Why
 Needs
     As many people as the mean needs; otherwise a refusal.
 Accuracy
-    That of the means: docs/measured-means.md.
+    That of the means: docs/benchmarks.md.
 Source
     Welch 1947; for tests from private intervals Karwa and Vadhan 2018.
 """

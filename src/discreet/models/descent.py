@@ -30,7 +30,7 @@ Why
 Needs
     models/glm_stages.py: some 1,000 people of 3 features at epsilon 1, delta 1e-6, 5,000 of 10.
 Accuracy
-    docs/measured-glms.md.
+    docs/benchmarks.md.
 Source
     models/glm_stages.py; models/least_squares.py for the errors.
 """

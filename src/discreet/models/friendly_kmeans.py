@@ -24,7 +24,7 @@ Needs
     for each cluster: at epsilon 1, delta 1e-6, 6,600 rows for each of k clusters. How long k-means takes in
     a block depends on its rows, and is not hidden.
 Accuracy
-    That of Lloyd's last step with known centres, docs/measured-clusters.md.
+    That of Lloyd's last step with known centres, docs/benchmarks.md.
 Source
     Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022; Cohen, Kaplan, Mansour, Stemmer and Tsfadia 2021 (k-tuple
     clustering), here with a radius found by pairs, and refined on all rows.

@@ -23,7 +23,7 @@ Needs
     10 sqrt(d) s rows for each cluster, s the noise on a sum in units of its radius: at epsilon 1, delta 1e-6, 420 rows
     for each of k clusters in 10 columns, 190 in 2. Columns on scales that make distances meaningful, as any k-means.
 Accuracy
-    docs/measured-clusters.md: medians of 1.00 to 1.06 times the loss of k-means without privacy at n = 20,000,
+    docs/benchmarks.md: medians of 1.00 to 1.06 times the loss of k-means without privacy at n = 20,000,
     epsilon = 1; the worst of all runs with a delta was 1.28. A count's noise multiplies the difference from a centre,
     which is small, and not the centre; and many seeds make a bad start rare. In the lectures' form it multiplies the
     centre's distance from 0, and the sum's noise is that of the whole ball: kept for comparison. There the average of

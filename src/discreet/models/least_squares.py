@@ -32,7 +32,7 @@ Needs
     value that they share. Truth values that are declared as such need no place and no unit. A row with a missing entry
     does not count, nor one without a weight above 0 where there are weights.
 Accuracy
-    docs/measured-models.md: intervals of 1.1 to 3 times the width of robust ones without privacy at n = 5,000 to
+    docs/benchmarks.md: intervals of 1.1 to 3 times the width of robust ones without privacy at n = 5,000 to
     20,000, epsilon = 1. docs/ordinary-data.md: on real tables intervals hold 0.93 (epsilon 0.5) and 0.99 (2) of their
     plain coefficients, and 0.98 and 0.99 of those with the influence limited.
 Source

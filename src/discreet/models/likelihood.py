@@ -22,7 +22,7 @@ Needs
     Blocks enough for the aggregator and records enough in a block: subsample/block_plan.py refuses otherwise. A block
     with a missing or impossible record (a negative one under a gamma distribution) has no estimate.
 Accuracy
-    docs/measured-families.md: coverage and width for gamma and Weibull distributions at n = 20,000 and epsilon = 1, and
+    docs/benchmarks.md: coverage and width for gamma and Weibull distributions at n = 20,000 and epsilon = 1, and
     for exponential ones as n grows.
 Source
     Smith 2011 (subsample and aggregate attains the efficiency of maximum likelihood); Quenouille 1956 (jackknife).

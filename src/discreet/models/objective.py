@@ -29,7 +29,7 @@ Needs
     and the loss of one person may then be that of two. For intervals about 250 size^2 / epsilon people: 10,000 of 5
     features at epsilon 1.
 Accuracy
-    Excess log-loss of about size (size + 1) R^2 / (2 beta^2 n h), h the mean slope: see docs/measured-glms.md.
+    Excess log-loss of about size (size + 1) R^2 / (2 beta^2 n h), h the mean slope: see docs/benchmarks.md.
 Source
     Chaudhuri, Monteleoni and Sarwate 2011, with the changes named in noise/tilted_minimum.py; weights after Mallows.
 """

@@ -31,7 +31,7 @@ Needs
     row with a missing entry is no row; else it counts as one at the centre, and so lowers the covariance by its share.
 
 Accuracy
-    docs/measured-covariance.md has the error over that of the sample covariance. Under the model rows far from the
+    docs/benchmarks.md has the error over that of the sample covariance. Under the model rows far from the
     others add nothing: a tenth of them lowers variances by up to a half.
 
 Source

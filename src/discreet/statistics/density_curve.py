@@ -13,7 +13,7 @@ at once.
 
 Accuracy
     Cells as many as 7 sqrt(N / sd), sd that of one cell's noise. Integrated squared error over that of the best fixed
-    width with all of epsilon, which knows the distribution: docs/measured-density.md, 0.4 to 1.1 with public supports.
+    width with all of epsilon, which knows the distribution: docs/benchmarks.md, 0.4 to 1.1 with public supports.
 
 Source
     Donoho 1997 (dyadic CART); Donoho and Johnstone 1995 (the price by what a level shows); Coifman and Donoho 1995 (the

@@ -57,7 +57,7 @@ Accuracy
     A point's rank is off by a two-sided exponential of scale 2 D / epsilon_i, its value by that over n f, f the
     density. Without bounds its prior has a pole at 0: a point within about 11 D / epsilon_i ranks of 0 is drawn to it.
     (Ends of intervals are not: that is what the scale is for.)
-    docs/measured-quantiles.md: coverage and width on real columns. Guaranteed: 3.1 times the usual width at n = 2,000.
+    docs/benchmarks.md: coverage and width on real columns. Guaranteed: 3.1 times the usual width at n = 2,000.
 Source
     Smith 2011 (the exponential mechanism for quantiles); Berger and Boos 1994 (the band). The exact miss [ranks.1], the
     flat prior, the search for the granularity, the form for a private n and the guaranteed form are ours.

@@ -42,7 +42,7 @@ Needs
     each record alone, bit for bit, and keep nothing of it; the first is checked on public numbers, the second cannot
     be.
 Accuracy
-    docs/measured-families.md: width beside the likelihood's, where the family is right and where it is not.
+    docs/benchmarks.md: width beside the likelihood's, where the family is right and where it is not.
 Source
     Bernstein and Sheldon 2018 for noisy sufficient statistics; White 1982 for what a likelihood estimates under a wrong
     model and its standard error. Unbounded data by private ranks, and the turn, are ours.

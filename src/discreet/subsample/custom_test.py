@@ -15,7 +15,7 @@ Needs
     A function of a block's rows that returns a p-value; blocks times epsilon of 10. Where the number of people is
     private and no number of blocks is declared, a noisy number of people chooses it: subsample/counted_people.py.
 Accuracy
-    See hypotheses/combined_tests.py; docs/measured-tests.md has the power of several base tests.
+    See hypotheses/combined_tests.py; docs/benchmarks.md has the power of several base tests.
 Source
     Kazan, Shi, Groce and Bray 2023.
 """

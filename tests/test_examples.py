@@ -32,7 +32,7 @@ def test_the_pictures_are_those_the_script_draws(tmp_path: Path) -> None:
 
     drawn = draw(tmp_path)
     page = (ROOT / "docs" / "why-friendly.md").read_text()
-    assert sorted(path.name for path in drawn) == sorted(path.name for path in PICTURES.iterdir())
+    assert sorted(path.name for path in drawn) == sorted(path.name for path in PICTURES.glob("*.png"))
     for path in drawn:
         stored = PICTURES / path.name
         assert f"(pictures/{path.name})" in page

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.errors import BadInput
-from discreet.tables.entries import Stream, check_held, column, each, key, long_numbers, name, numbers, pieces, truths
+from discreet.tables.entries import column, key, long_numbers, name, numbers, truths
+from discreet.tables.streams import Stream, check_held, each
 
 anything = st.one_of(
     st.none(),
@@ -253,8 +254,10 @@ def test_streams_and_arrays_are_read_alike() -> None:
     assert long_numbers([1, None]).shape == (2,)  # type: ignore[union-attr]
     for rows in (values, stream):
         for _ in range(2):  # as often as they are asked
-            assert np.array_equal(np.concatenate(list(pieces(each(np.negative, rows)))), -values)
-    assert all(piece.dtype == np.float64 for piece in pieces(stream))
+            assert np.array_equal(
+                np.concatenate(list(each(np.negative, rows) if isinstance(rows, Stream) else [-rows])), -values
+            )
+    assert all(piece.dtype == np.float64 for piece in stream)
     check_held(values)
     for read in (check_held, column, numbers, truths, np.asarray):
         with pytest.raises(BadInput, match="needs the column in memory"):

@@ -19,8 +19,9 @@ from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Randomness, check_machine
 from discreet.privacy.parameters import documented, untyped
 from discreet.privacy.release import Release
-from discreet.tables.entries import check_held, column, key, numbers
+from discreet.tables.entries import column, key, numbers
 from discreet.tables.frames import Held, check_numbers, from_mapping
+from discreet.tables.streams import check_held
 from discreet.tables.table import Table
 from discreet.tables.wanted import OWN, Terms
 

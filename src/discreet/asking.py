@@ -50,8 +50,8 @@ from discreet.privacy.mechanism import Mechanism, Randomness, by_group, check, c
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import TestResult, said
 from discreet.tables.dates import as_dates, by_quantile, dated
-from discreet.tables.entries import Stream
 from discreet.tables.grouping import Grouping
+from discreet.tables.streams import Stream
 from discreet.tables.table import OWNER, Table, present, whole_columns
 from discreet.tables.wanted import Terms, Wanted, told_missing, wanted
 from discreet.tables.where import Where

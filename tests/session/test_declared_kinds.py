@@ -13,9 +13,9 @@ import pytest
 import discreet
 from discreet import BadInput, Seeded
 from discreet.noise.randomness import Door
-from discreet.tables.entries import Stream
 from discreet.tables.frames import said_kind
 from discreet.tables.matrix import matrix
+from discreet.tables.streams import Stream
 
 ROWS = 3000
 RNG = np.random.default_rng(0)

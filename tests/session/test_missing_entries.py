@@ -16,8 +16,8 @@ from discreet import Seeded
 from discreet.asking import Question
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Sampled, alongside
-from discreet.tables.entries import Stream
 from discreet.tables.opening import read
+from discreet.tables.streams import Stream
 from discreet.tables.table import present
 from discreet.tables.wanted import Want
 

@@ -26,7 +26,8 @@ from discreet.privacy.loss import Approximate, Choice, atoms
 from discreet.privacy.release import Provenance, Release
 from discreet.statistics import ranks
 from discreet.statistics.quantile import Quantile
-from discreet.statistics.quantile_cells import Candidates, RankCells, ceil_to, floor_to, middle, nearest_to
+from discreet.statistics.quantile_cells import Candidates, ceil_to, floor_to, middle, nearest_to
+from discreet.statistics.rank_cells import RankCells
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 BOTH = list(Neighbours)

@@ -32,14 +32,14 @@ from discreet.statistics.quantile_cells import (
     GRAINS,
     SPAN,
     UNITS,
-    RankCells,
     find_scale,
     find_unit,
     floored,
     off_grid,
     scale_scores,
 )
-from discreet.tables.entries import Stream
+from discreet.statistics.rank_cells import RankCells
+from discreet.tables.streams import Stream
 
 WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=100)
 ANY = st.floats(width=64, allow_nan=True, allow_infinity=True, allow_subnormal=True)

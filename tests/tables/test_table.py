@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from discreet.errors import BadInput
 from discreet.subsample.partition import codes as numbered
-from discreet.tables import entries as rows
 from discreet.tables import frames, table
 from discreet.tables import opening as files
 from discreet.tables import text_files as lines
 from discreet.tables.opening import read
 from discreet.tables.per_person import RULES, Rules, one_each, turns
+from discreet.tables.streams import Stream
 from discreet.tables.table import Table
 from discreet.tables.wanted import Want
 from discreet.tables.where import Where
@@ -235,7 +235,7 @@ def test_streams_are_arrays_in_pieces(tmp_path: Path, monkeypatch: pytest.Monkey
                 patch.setattr(table, "HELD", 100)
                 patch.setattr(table, "CACHE", cache)
                 stream = held.columns(**question)["x"]
-                assert isinstance(stream, rows.Stream)
+                assert isinstance(stream, Stream)
                 assert len(stream) == len(array)
                 behind, ahead = [next(one := iter(stream))], list(stream)  # one begins, another overtakes it
                 np.testing.assert_array_equal(np.concatenate([*behind, *one]), array)

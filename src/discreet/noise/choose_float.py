@@ -58,7 +58,7 @@ from discreet.noise.distributions import BitSource, claimed
 from discreet.noise.order_statistics import Ordered, order_statistics, ranked
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.loss import Choice, Loss
-from discreet.tables.entries import Stream
+from discreet.tables.streams import Stream
 
 NEAR: Final = 50  # times scores: how far floats are asked [choose_float.5]
 TRIED: Final = 64  # keys that are looked at together

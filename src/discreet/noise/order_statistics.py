@@ -11,15 +11,15 @@ four passes; what comes out depends on none of this.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise, product
-from typing import Final
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.noise.distributions import compiled
-from discreet.tables.entries import Numbers, Stream, pieces
+from discreet.tables.streams import Numbers, Stream, Table, added, dense, joined, sparse
 
 MANY: Final = 1 << 17  # values from which a look at some of them saves work on the others
 SOME: Final = 1 << 13
@@ -100,14 +100,21 @@ class _Kept:
         counted = (known < self.low, known == self.low, (known == self.high) & (self.low < self.high))
         self.tally += np.array([*map(np.count_nonzero, counted), len(between)], dtype=np.int64)
 
-    def settle(self) -> None:
-        """Put them in order, and let go of the rest."""
-        self._found = self._found[: 0 if self.full else self.tally[3]].copy()
-        self._found.sort()
+    def told(self) -> "Found":
+        """The tally, and the numbers between unless there are too many."""
+        return self.tally, self._found[: 0 if self.full else self.tally[3]].copy()
+
+    @classmethod
+    def of(cls, ends: tuple[float, float], room: int, found: "Found") -> "_Kept":
+        """What all parts told, in order."""
+        kept = cls(*ends, room)
+        kept.tally, kept._found = found
+        kept._found.sort()
+        return kept
 
     def holds(self, start: int, stop: int) -> bool:
         """Whether these ranks are among them."""
-        return not self.full and self.tally[0] <= start and stop <= self.tally.sum()
+        return not self.full and bool(self.tally[0] <= start) and bool(stop <= self.tally.sum())
 
     def floats(self, start: int, stop: int) -> Floats:
         """The numbers of these ranks."""
@@ -117,6 +124,66 @@ class _Kept:
         skipped = max(0, start - ends[1])
         found = self._found[skipped : skipped + middle]
         return np.concatenate([np.full(first, self.low), found, np.full(last, self.high)])
+
+
+Found = tuple[Counts, Floats]
+
+
+def _together(room: int, one: Found, other: Found) -> Found:
+    """A merge: nothing between is kept once there is too much."""
+    tally = one[0] + other[0]
+    return tally, np.concatenate([one[1], other[1]]) if tally[3] <= room else np.empty(0)
+
+
+def _first_pass(
+    given: Iterator[Floats], *, default: float, large: bool, ends: tuple[float, float] | None, room: int
+) -> tuple[Table, Found]:
+    """A kernel: how many numbers share their leading bits, and those between two ends, if there are ends."""
+    fast, counts, kept = large and compiled(), np.zeros(1 << LEADING, dtype=np.int64), None
+    if ends is not None:
+        kept = _Kept(*ends, room)
+    for block in (block for piece in given for block in _blocks(piece)):
+        _count(block, _Cell(0, 64, 0, 0), counts, default, fast)
+        if kept is not None:
+            kept.add(block, default, fast)
+    return sparse(counts), kept.told() if kept is not None else (np.zeros(4, dtype=np.int64), np.empty(0))
+
+
+def _first_passes(room: int, one: tuple[Table, Found], other: tuple[Table, Found]) -> tuple[Table, Found]:
+    return joined(one[0], other[0]), _together(room, one[1], other[1])
+
+
+def _finer_pass(
+    given: Iterator[Floats], *, cells: tuple[_Cell, ...], default: float, large: bool
+) -> tuple[Counts, ...]:
+    """A kernel: how many numbers lie in equal parts of some cells."""
+    fast, tables = large and compiled(), tuple(np.zeros(1 << min(one.bits, FINER), dtype=np.int64) for one in cells)
+    for block in (block for piece in given for block in _blocks(piece)):
+        for cell, counts in zip(cells, tables, strict=True):
+            _count(block, cell, counts, default, fast)
+    return tables
+
+
+def _last_pass(given: Iterator[Floats], *, ends: tuple[float, float], room: int, default: float, large: bool) -> Found:
+    """A kernel: the numbers between two ends."""
+    fast, kept = large and compiled(), _Kept(*ends, room)
+    for block in (block for piece in given for block in _blocks(piece)):
+        kept.add(block, default, fast)
+    return kept.told()
+
+
+def _count(block: Floats, cell: _Cell, counts: Counts, default: float, fast: bool) -> None:
+    """Count the numbers in a cell, by equal parts of it."""
+    first, last = np.uint64(cell.first), np.uint64(cell.last)
+    shift = np.uint64(cell.bits - (len(counts).bit_length() - 1))
+    if fast:
+        from discreet._compiled.column_kernels import count
+
+        count(block.view(np.uint64), _word(default), (first, last), shift, counts)
+        return
+    places = places_of(block, default)
+    inside = places[(places >= first) & (places <= last)] - first
+    np.add.at(counts, (inside >> shift).astype(np.int64), 1)
 
 
 class Ordered:
@@ -158,29 +225,26 @@ class Ordered:
         return counts[:-1]
 
     @property
-    def _fast(self) -> bool:
-        return len(self) >= LARGE and compiled()
+    def _public(self) -> dict[str, Any]:
+        return {"default": self._default, "large": len(self) >= LARGE}
 
     @cached_property
     def _leading(self) -> Counts:
         """How many numbers share their leading bits. If it is known what is wanted, that is looked for as well."""
-        counts, kept = np.zeros(1 << LEADING, dtype=np.int64), None
-        for piece in pieces(self.stream):
-            if kept is None and self._aim is not None and len(piece):
-                kept = _Kept(*self._guess(piece, *self._aim), ROOM)
-            for block in _blocks(piece):
-                self._count(block, _Cell(0, 64, 0, 0), counts)
-                if kept is not None:
-                    kept.add(block, self._default, self._fast)
-        if kept is not None:
-            kept.settle()
-            self._kept = kept
-        return counts
+        ends = None if self._aim is None else self._guess(*self._aim)
+        kernel = partial(_first_pass, ends=ends, room=ROOM, **self._public)
+        table, found = self.stream.fold(kernel, partial(_first_passes, ROOM))
+        if ends is not None:
+            self._kept = _Kept.of(ends, ROOM, found)
+        return dense(table, 1 << LEADING)
 
-    def _guess(self, piece: Floats, start: int, stop: int) -> tuple[float, float]:
-        """Between which numbers some ranks lie if the first piece is like the rest."""
+    def _guess(self, start: int, stop: int) -> tuple[float, float] | None:
+        """Between which numbers some ranks lie if its beginning is like the rest."""
         if len(self) <= ROOM:
             return -math.inf, math.inf
+        piece = self.stream.some(GLANCE)
+        if not len(piece):
+            return None
         some = piece[:: -(-len(piece) // GLANCE)]
         seen = np.sort(np.where(np.isnan(some), self._default, some))
         room = 3 * math.sqrt(len(seen))  # six standard deviations of a median's rank
@@ -193,32 +257,15 @@ class Ordered:
         self._kept, everything = None, _Cell(0, 64, 0, len(self))
         low, high = (everything.part(self._leading, rank) for rank in (start, stop - 1))
         while sum(cell.many for cell in (low, high) if cell.bits) > ROOM:
-            finer = {cell: np.zeros(1 << min(cell.bits, FINER), dtype=np.int64) for cell in {low, high}}
-            for piece in pieces(self.stream):
-                for block, (cell, counts) in product(_blocks(piece), finer.items()):
-                    self._count(block, cell, counts)
+            cells = tuple({low, high})
+            found = self.stream.fold(partial(_finer_pass, cells=cells, **self._public), added)
+            finer = dict(zip(cells, found, strict=True))
             low, high = low.part(finer[low], start), high.part(finer[high], stop - 1)
         ends = floats_at(np.array([low.first, high.last], dtype=np.uint64))  # NaN in the cells of the infinite ones
         least, most = (float(end) for end in np.where(np.isnan(ends), (-math.inf, math.inf), ends))
-        kept = _Kept(least, most, ROOM + stop - start)
-        for piece in pieces(self.stream):
-            for block in _blocks(piece):
-                kept.add(block, self._default, self._fast)
-        kept.settle()
-        self._kept = kept
-
-    def _count(self, block: Floats, cell: _Cell, counts: Counts) -> None:
-        """Count the numbers in a cell, by equal parts of it."""
-        first, last = np.uint64(cell.first), np.uint64(cell.last)
-        shift = np.uint64(cell.bits - (len(counts).bit_length() - 1))
-        if self._fast:
-            from discreet._compiled.column_kernels import count
-
-            count(block.view(np.uint64), _word(self._default), (first, last), shift, counts)
-            return
-        places = places_of(block, self._default)
-        inside = places[(places >= first) & (places <= last)] - first
-        np.add.at(counts, (inside >> shift).astype(np.int64), 1)
+        room = ROOM + stop - start
+        kernel = partial(_last_pass, ends=(least, most), room=room, **self._public)
+        self._kept = _Kept.of((least, most), room, self.stream.fold(kernel, partial(_together, room)))
 
 
 def _blocks(piece: Floats) -> Iterator[Floats]:

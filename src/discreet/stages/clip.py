@@ -35,9 +35,10 @@ Source
 """
 
 import math
-from collections.abc import Mapping, Sized
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -51,7 +52,7 @@ from discreet.privacy.exact import Number, exact, is_number, root_below
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss, atoms, compose
 from discreet.privacy.mechanism import Randomness
-from discreet.tables.entries import Numbers, pieces
+from discreet.tables.streams import Numbers, added, fold
 
 BITS: Final = 26  # the radius in steps: 2^26
 LARGE: Final = 100_000  # records from which the compiled pass is worth its import
@@ -100,9 +101,17 @@ def exact_sums(
         raise BadInput(
             f"centre is {centre!r}, radius is {radius!r}; give a finite centre and a positive, finite radius"
         )
-    fast, half, sums = len(values) >= LARGE and compiled(), 2.0**bits, [0] * len(powers)
+    large = len(values) >= LARGE
+    return fold(partial(_sums, centre=centre, radius=radius, powers=powers, bits=bits, large=large), added, values)
+
+
+def _sums(
+    given: Iterator[Floats], *, centre: float, radius: float, powers: tuple[Power, ...], bits: int, large: bool
+) -> tuple[int, ...]:
+    """A kernel: the sums of some records. [clip.2]"""
+    fast, half, sums = large and compiled(), 2.0**bits, [0] * len(powers)
     block = FAST if fast else BLOCK
-    for piece in pieces(values):
+    for piece in given:
         for start in range(0, len(piece), block):
             part = piece[start : start + block]
             if fast:

@@ -32,7 +32,9 @@ Source
     Smith 2011 (the exponential mechanism for quantiles); the cells, in place of random factors, are ours.
 """
 
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from math import ceil, log
 from typing import Final
 
@@ -47,7 +49,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import LARGE, Floats
-from discreet.tables.entries import Numbers, Stream, pieces
+from discreet.tables.streams import Numbers, Stream, fold, joined, sparse
 
 LARGEST: Final = float(np.finfo(np.float64).max)
 WIDEST: Final = 1e300
@@ -192,7 +194,7 @@ def faded(found: Cells) -> Cells:
         at_least[lag:] += below >> few
         parts[lag:] += (below & ((1 << few) - 1)) << (FADE - few)
     rounded = np.append(at_least + ((parts + (1 << (FADE - 1))) >> FADE), 0)  # at each cell's lower edge; then nothing
-    return _occupied(rounded[:-1] - rounded[1:])
+    return sparse(rounded[:-1] - rounded[1:])
 
 
 def moves(neighbours: Neighbours) -> Fraction:
@@ -216,8 +218,14 @@ def cells(values: Numbers, centre: float, fraction_bits: int, *, up: bool = Fals
     if len(values) < FEW:
         occupied, times = np.unique(_cell_of(taken(values, slice(None)), centre, shift, rest), return_counts=True)
         return occupied, times.astype(np.int64)
-    fast, counts = len(values) >= LARGE and compiled(), np.zeros((2, size), dtype=np.int64)
-    for piece in pieces(values):
+    large = len(values) >= LARGE
+    return fold(partial(_counted, centre=centre, shift=shift, rest=rest, size=size, large=large), joined, values)
+
+
+def _counted(given: Iterator[Floats], *, centre: float, shift: int, rest: int, size: int, large: bool) -> Cells:
+    """A kernel: the occupied cells of some records."""
+    fast, counts = large and compiled(), np.zeros((2, size), dtype=np.int64)
+    for piece in given:
         if fast:
             from discreet._compiled.column_kernels import count_cells
 
@@ -225,7 +233,7 @@ def cells(values: Numbers, centre: float, fraction_bits: int, *, up: bool = Fals
         else:
             for start in range(0, len(piece), BLOCK):
                 np.add.at(counts[0], _cell_of(piece[start : start + BLOCK], centre, shift, rest), 1)
-    return _occupied(counts[0] + counts[1])
+    return sparse(counts[0] + counts[1])
 
 
 def _cell_of(values: Floats, centre: float, shift: int, rest: int = 0) -> npt.NDArray[np.int64]:
@@ -234,11 +242,6 @@ def _cell_of(values: Floats, centre: float, shift: int, rest: int = 0) -> npt.ND
     with np.errstate(all="ignore"):
         distances = np.abs(values - centre)
     return np.minimum(np.where(np.isnan(distances), 0.0, distances), LARGEST).view(np.int64) + rest >> shift
-
-
-def _occupied(counts: npt.NDArray[np.int64]) -> Cells:
-    occupied = np.flatnonzero(counts)
-    return occupied, counts[occupied]
 
 
 def laid_out(found: Cells, fraction_bits: int, start: int, stop: int) -> Floats:

@@ -24,7 +24,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import count_error, moments, noisy_moment, unit_variance
 from discreet.stages.declared import Bounds
 from discreet.stages.locate import median_distance, middle, moves
-from discreet.tables.entries import Numbers
+from discreet.tables.streams import Numbers
 
 MEAN_RADII: Final = tuple(0.3 + k / 64 for k in range(237))  # 0.3 to 4, in standard deviations
 SQUARE_RADII: Final = tuple(0.8 + k / 32 for k in range(135))  # 0.8 to 5

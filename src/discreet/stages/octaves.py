@@ -53,7 +53,7 @@ from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST
 from discreet.stages.locate import COARSE, cells, middle
-from discreet.tables.entries import Numbers
+from discreet.tables.streams import Numbers
 
 COUNT_BITS: Final = 34  # a count leaves in steps of 2^-34
 COLUMN: Final = 200  # octaves of a column: 2^-200 to 2^200, those beyond in none

@@ -41,9 +41,10 @@ Source
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -57,7 +58,7 @@ from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import enough, fitting_bits
 from discreet.stages.locate import BLOCK, cells, middle
-from discreet.tables.entries import Numbers, pieces
+from discreet.tables.streams import Numbers, added, fold
 
 NEEDED: Final = 180  # n epsilon, per unit of what one person moves
 NATS: Final = 14  # m0 = 2 NATS / epsilon: an overshoot of all records weighs e^-14
@@ -318,9 +319,13 @@ def farther(values: Numbers, centre: float) -> Steps:
 
 def beside(values: Numbers, centre: float, far: float) -> tuple[int, int]:
     """How many records lie above centre + far, and below centre - far. [reach.1]"""
+    return fold(partial(_beside, centre=centre, far=far), added, values)
+
+
+def _beside(given: Iterator[npt.NDArray[np.float64]], *, centre: float, far: float) -> tuple[int, int]:
     up = down = 0
     with np.errstate(all="ignore"):
-        for piece in pieces(values):
+        for piece in given:
             for start in range(0, len(piece), BLOCK):
                 away = piece[start : start + BLOCK] - centre
                 up, down = up + int(np.count_nonzero(away > far)), down + int(np.count_nonzero(away < -far))

@@ -55,8 +55,8 @@ from discreet.privacy.values import Matrix
 from discreet.stages.clip import Floats, count_error, fitting_bits, noisy_size, steps_of
 from discreet.stages.locate import BEYOND, WIDEST, far_distance, finest, middle
 from discreet.stages.normal_laplace import radius as error_radius
-from discreet.tables.entries import Stream
 from discreet.tables.matrix import Rows, matrix
+from discreet.tables.streams import Stream
 from discreet.worlds.assumptions import MANY, About, World
 from discreet.worlds.shapes import AssumedTable
 

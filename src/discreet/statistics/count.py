@@ -28,7 +28,7 @@ from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.release import Provenance, Release
-from discreet.tables.entries import long_column, pieces, public_size, truths
+from discreet.tables.entries import how_many, long_column, public_size
 from discreet.worlds.assumptions import About, Expected, World
 from discreet.worlds.floors import BOUND, bins_floor
 
@@ -60,7 +60,7 @@ class Count:
         """The noisy count."""
         values = long_column(rows)
         size = public_size(values, self.neighbours)
-        yes = sum(int(np.count_nonzero(truths(piece))) for piece in pieces(values))
+        yes = how_many(values)
         noisy = rng.blur(yes, sensitivity=1, cost=Laplace(self.epsilon))  # [count.1]
         spread = CountSpread(noisy, LaplaceDistribution(laplace_scale(1, self.epsilon)), size)
         provenance = Provenance("Count", {"neighbours": self.neighbours, "rows": size}, rng.secure)

@@ -31,9 +31,10 @@ Source
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final, Literal
 
@@ -51,7 +52,8 @@ from discreet.privacy.loss import Approximate, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Counts
-from discreet.tables.entries import column, key, long_column, numbers, numbers_of, pieces, public_size
+from discreet.tables.entries import column, key, long_column, numbers, numbers_of, public_size
+from discreet.tables.streams import added, fold
 
 MOST_PEOPLE: Final = 2**31  # a public ceiling that keeps Gaussian counts exact
 LARGE: Final = 200_000  # entries from which the compiled pass is worth its import
@@ -136,9 +138,14 @@ def _listed(given: Any, what: str) -> list[Any]:
 
 def counts(bins: Bins, rows: Any) -> Numbers:
     """How many entries each bin holds, `other` last."""
-    values, found = long_column(rows), np.zeros(len(bins) + 1, dtype=np.int64)
-    count = _compiled(bins) if isinstance(bins, Edges) and len(values) >= LARGE else None
-    for piece in pieces(values):
+    values = long_column(rows)
+    return fold(partial(_counts, bins=bins, fast=len(values) >= LARGE), added, values)
+
+
+def _counts(given: Iterator[npt.NDArray[Any]], *, bins: Bins, fast: bool) -> Numbers:
+    found = np.zeros(len(bins) + 1, dtype=np.int64)
+    count = _compiled(bins) if isinstance(bins, Edges) and fast else None
+    for piece in given:
         found += count(numbers_of(piece)) if count else np.bincount(bins.indices(piece), minlength=len(found))
     return found
 

@@ -65,7 +65,8 @@ from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.stages.reach import ENDLESS, NEEDED, Tail, find_tail, sides_moved
 from discreet.statistics.karwa_vadhan import lecture
 from discreet.statistics.normal import GaussianMean, too_few
-from discreet.tables.entries import Numbers, long_numbers, public_size
+from discreet.tables.entries import long_numbers, public_size
+from discreet.tables.streams import Numbers
 from discreet.worlds.assumptions import MANY, About, World
 from discreet.worlds.floors import BOUND, RATES
 from discreet.worlds.shapes import AssumedColumn, AssumedTable

@@ -51,7 +51,8 @@ from discreet.stages.reach import ENDLESS, Tail, find_tail
 from discreet.statistics.mean import NOWHERE, RankClippedMean, clipped_mean_of, unlimited
 from discreet.statistics.sum import Sum
 from discreet.statistics.variance import Variance, told
-from discreet.tables.entries import Numbers, long_numbers
+from discreet.tables.entries import long_numbers
+from discreet.tables.streams import Numbers
 
 ALONE: Final = 400  # n epsilon from which a group is answered by itself
 SQUARED: Final = 100  # n epsilon that a variance needs in a group

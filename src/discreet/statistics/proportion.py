@@ -50,7 +50,7 @@ from discreet.privacy.loss import Approximate, Laplace
 from discreet.privacy.mechanism import Randomness, promised, what_to_do
 from discreet.privacy.release import Provenance, Release
 from discreet.stages.normal_laplace import radius
-from discreet.tables.entries import long_column, pieces, public_size, truths
+from discreet.tables.entries import how_many, long_column, public_size
 from discreet.worlds.assumptions import About, Expected, World
 from discreet.worlds.floors import BOUND, least_error, shares
 
@@ -94,7 +94,7 @@ class Proportion:
         """The noisy share; or a refusal for too few entries, where their number is private."""
         values = long_column(rows)
         size = public_size(values, self.neighbours)
-        yes = sum(int(np.count_nonzero(truths(piece))) for piece in pieces(values))
+        yes = how_many(values)
         drawn = float(1 / laplace_scale(1, self.epsilon))  # [proportion.3]: the noise as drawn
         spread: KnownSize | PrivateSize
         if size is not None:

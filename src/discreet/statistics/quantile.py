@@ -90,7 +90,6 @@ from discreet.statistics.quantile_cells import (
     MAX,
     TIED,
     Candidates,
-    RankCells,
     find_scale,
     find_unit,
     floor_to,
@@ -98,6 +97,7 @@ from discreet.statistics.quantile_cells import (
     nearest_to,
     point_stairs,
 )
+from discreet.statistics.rank_cells import RankCells
 from discreet.statistics.ranks import Aim, RankAims
 from discreet.tables.entries import long_numbers, public_size
 from discreet.worlds.assumptions import MANY, ONE, About, World

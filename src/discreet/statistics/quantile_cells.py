@@ -21,9 +21,10 @@ Why
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
 from typing import Any, Final
 
 import numpy as np
@@ -47,7 +48,8 @@ from discreet.noise.order_statistics import Ordered
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
-from discreet.tables.entries import each
+from discreet.statistics.rank_cells import RankCells
+from discreet.tables.streams import added, each, fold
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -59,11 +61,7 @@ STRIDE: Final = 2  # this far apart,
 WINDOWS: Final = (BINADES + SPAN + 1) // STRIDE  # so many in all;
 BACK: Final = 7  # the prior is flat up to this many binades below a window's end,
 RISE: Final = 6  # and nearly flat for so many more
-BITS: Final = 20  # a guaranteed interval knows its ends to this many binary digits,
-FEW_BITS: Final = 12  # one of values that many share to so many,
 TINY: Final = 1e-300
-PLENTY: Final = 400  # where records times the epsilon of a draw are fewer than this
-START: Final = 2.0**52  # the floats from here on are the whole numbers
 BLOCK: Final = 1 << 16  # records that stay in the cache
 NOT_ROUNDED, TIED = Fraction(0), Fraction(-1)  # no unit: values of their own, or values that many share
 UNITS: Final = (  # what data may be rounded to, coarse ones first, and how much sooner that is believed, in nats
@@ -191,20 +189,25 @@ def against(values: Floats | Ordered, default: float, unit: Fraction) -> int:
         return 0
     if unit != NOT_ROUNDED:
         return off_grid(values, default, unit)
-    seen = np.empty(0)
-    for piece in values.stream if isinstance(values, Ordered) else [values]:
-        seen = np.unique(np.concatenate([seen, np.where(np.isnan(piece), default, piece)]))
-    return len(values) - len(seen)
+    given = values.stream if isinstance(values, Ordered) else values
+    return len(values) - len(fold(partial(_different, default=default), np.union1d, given))
+
+
+def _different(given: Iterator[Floats], *, default: float) -> Floats:
+    return reduce(np.union1d, (np.where(np.isnan(piece), default, piece) for piece in given), np.empty(0))
 
 
 def off_grid(values: Floats | Ordered, default: float, unit: Fraction) -> int:
     """How many records are no multiples of the unit, or are 0 where it is above 1. [quantile_cells.1]"""
     if isinstance(values, Ordered):
-        return sum(off_grid(piece, default, unit) for piece in values.stream)
+        return fold(partial(_off_grid, default=default, unit=unit), added, values.stream)
+    return _off_grid(iter((values,)), default, unit)
+
+
+def _off_grid(given: Iterator[Floats], default: float, unit: Fraction) -> int:
     found = 0
     with np.errstate(all="ignore"):
-        for start in range(0, len(values), BLOCK):
-            block = values[start : start + BLOCK]
+        for block in (piece[start : start + BLOCK] for piece in given for start in range(0, len(piece), BLOCK)):
             times = quotients(np.where(np.isnan(block), default, block), unit)
             on = (np.abs(times) < FAR_OUT) & (np.abs(times - np.rint(times)) <= NEAR * np.abs(times))
             on &= (times != 0) | (unit <= 1)  # flags are mostly 0, and not multiples of 1000
@@ -253,82 +256,14 @@ def floored(values: Floats | Ordered, default: float, unit: Fraction, side: int,
     A fixed, monotone function of each record. [quantile_cells.1] [quantile_cells.3]
     """
     if isinstance(values, Ordered):
-        return Ordered(each(lambda piece: floored(piece, default, unit, side, bounds), values.stream), default)
+        return Ordered(
+            each(partial(floored, default=default, unit=unit, side=side, bounds=bounds), values.stream), default
+        )
     with np.errstate(all="ignore"):
         inside = side * np.clip(np.where(np.isnan(values), default, values), *bounds)
         times = quotients(inside, unit)
         down = np.floor(times + np.where(np.abs(times) < FAR_OUT, NEAR * np.abs(times), 0.0))
         return np.where(in_cells(inside, unit), multiples(down, unit), inside)  # [quantile_cells.3]
-
-
-# --- cells, for a guarantee that assumes nothing ---
-
-
-@dataclass(frozen=True, slots=True)
-class RankCells:
-    """Public cells in the order of the numbers; each is one candidate, all of the same weight. [ranks.2]
-
-    Without bounds a cell holds the floats that agree in sign, exponent and 20 binary digits (or `bits`). With bounds it
-    is [j 2^step, (j + 1) 2^step): about 2^bits of them, fewer if the declared granularity is coarser.
-    """
-
-    first: int
-    last: int
-    step: int | None = None
-    bounds: tuple[float, float] | None = None
-    shift: int = 52 - BITS
-
-    @classmethod
-    def of(cls, bounds: tuple[float, float] | None, granularity: float | None = None, bits: int = BITS) -> "RankCells":
-        """The cells of public bounds, or of all floats."""
-        if bounds is None:
-            return cls(-LARGEST_KEY >> (52 - bits), LARGEST_KEY >> (52 - bits), shift=52 - bits)
-        step = _log2(Fraction(bounds[1]) - Fraction(bounds[0])) + 1 - bits
-        if granularity is not None:
-            step = max(step, _log2(exact(granularity)))
-        own = math.frexp(max(abs(bounds[0]), abs(bounds[1])))[1] - 53  # the floats' own grid at the larger bound
-        step = max(step, own, -1074)
-        low, high = (math.floor(Fraction(bound) / Fraction(2) ** step) for bound in bounds)
-        return cls(low, high, step, bounds)
-
-    @classmethod
-    def shared(cls, bounds: tuple[float, float] | None, nats: Fraction) -> "RankCells":
-        """Cells for values that many share: coarse where there are few records, so few `nats`, for a draw."""
-        return cls.of(bounds, bits=BITS if nats >= PLENTY else FEW_BITS)
-
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        return self.last - self.first + 1
-
-    def places(self, values: Floats | Ordered, default: float) -> Any:
-        """The cell of each value, counted from 0: a fixed, monotone function of the value."""
-        if isinstance(values, Ordered):
-            return Ordered(each(lambda piece: self.places(piece, default) + START, values.stream), default)
-        if self.step is None or self.bounds is None:
-            cells = keys_of(values, default) >> self.shift
-        else:
-            inside = np.clip(np.where(np.isnan(values), default, values), *self.bounds)
-            cells = np.floor_divide(inside, math.ldexp(1.0, self.step)).astype(np.int64)  # exact: a power of 2
-        counted: Integers = np.clip(cells - self.first, 0, self.size - 1)
-        return counted
-
-    def draw(self, places: Any, rank: Fraction, move: Fraction, cost: Choice, rng: Randomness) -> int:
-        """One cell, by its place: those are floats from START on, which weigh the same. [ranks.2]"""
-        if self.size == 1:
-            return 0
-        raised = places if isinstance(places, Ordered) else places + START
-        stairs = Staircase(raised, rank, low=START, high=START + self.size - 1)
-        return int(rng.choose_float(stairs, sensitivity=move, cost=cost) - START)
-
-    def edges(self, place: int) -> tuple[float, float]:
-        """Two numbers that hold the cell between them, within the bounds."""
-        cell = self.first + place
-        if self.step is None or self.bounds is None:
-            last = (cell + 1 << self.shift) - 1
-            return float_of(max(cell << self.shift, -LARGEST_KEY)), float_of(min(last, LARGEST_KEY))
-        low, high = (Fraction(2) ** self.step * edge for edge in (cell, cell + 1))
-        return float(max(low, Fraction(self.bounds[0]))), float(min(high, Fraction(self.bounds[1])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,11 +325,5 @@ def point_stairs(
     half = float(unit) / 2
     inside = None if bounds is None else (bounds[0] + half, bounds[1] + half)
     stream = isinstance(values, Ordered)
-    values = Ordered(each(lambda piece: piece + half, values.stream), missing + half) if stream else values + half
+    values = Ordered(each(partial(np.add, half), values.stream), missing + half) if stream else values + half
     return Candidates(inside, missing + half, unit, 0, None).grid(values, 1, rank, prior)
-
-
-def _log2(number: Fraction) -> int:
-    """The largest k with 2^k <= number."""
-    guess = number.numerator.bit_length() - number.denominator.bit_length()
-    return guess if Fraction(2) ** guess <= number else guess - 1

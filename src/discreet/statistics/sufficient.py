@@ -81,8 +81,9 @@ from discreet.statistics.family_moments import (
     tail_powers,
 )
 from discreet.statistics.normal import LOCATE, SCALE, too_few
-from discreet.tables.entries import Numbers, long_numbers, public_size
-from discreet.tables.entries import each as pieces_of
+from discreet.tables.entries import long_numbers, public_size
+from discreet.tables.streams import Numbers
+from discreet.tables.streams import each as pieces_of
 
 COUNT: Final = Fraction(1, 20)  # of epsilon, where the size is private
 GUESS: Final = {1: Fraction(2, 25), 2: Fraction(7, 100)}  # each part of the guess, where the size is private

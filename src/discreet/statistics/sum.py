@@ -29,6 +29,7 @@ Source
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,8 @@ from discreet.stages.clip import exact_sums, fitting_bits, noisy_size, steps_of
 from discreet.stages.declared import check_bounds
 from discreet.stages.reach import Tail, find_tail
 from discreet.statistics.mean import COUNT, RankClippedMean
-from discreet.tables.entries import Numbers, each, long_numbers, public_size
+from discreet.tables.entries import long_numbers, public_size
+from discreet.tables.streams import Floats, Numbers, each
 from discreet.worlds.assumptions import About, World
 from discreet.worlds.shapes import AssumedColumn
 
@@ -138,13 +140,18 @@ class Sum:
         return replace(blank, answer=spread.estimate, spread=spread, provenance=provenance)
 
 
+def _limited(piece: Floats, low: float, high: float) -> Floats:
+    """Each record by itself, missing ones as 0."""
+    return np.clip(np.where(np.isnan(piece), 0.0, piece), low, high)
+
+
 def noisy_total(
     values: Numbers, ends: tuple[float, float], *, cost: Laplace, neighbours: Neighbours, rng: Randomness
 ) -> "TotalSpread":
     """The sum of values limited to these ends plus noise. [sum.1]"""
     low, high = ends
     bits, largest = fitting_bits(cost), max(abs(low), abs(high))
-    limited = each(lambda piece: np.clip(np.where(np.isnan(piece), 0.0, piece), low, high), values)
+    limited = each(partial(_limited, low=low, high=high), values)
     (total,) = exact_sums(limited, 0.0, largest, bits=bits)
     least, most = (int(end) for end in steps_of(np.array([low, high]), 0.0, largest, bits=bits)[0])
     moved = max(1, most - least if neighbours.size_is_public else max(abs(least), abs(most)))  # [sum.1]

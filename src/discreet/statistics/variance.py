@@ -60,7 +60,8 @@ from discreet.stages.normal_laplace import ConvolvedSpread, RootSpread, SquareSp
 from discreet.stages.normal_stages import clipped_square, find_place, located_square
 from discreet.stages.octaves import counts_noise, distance_tail
 from discreet.statistics.normal import NOTE, NOWHERE, GaussianMean, odd_scale, pure_stages, too_few
-from discreet.tables.entries import Numbers, each, long_numbers, public_size
+from discreet.tables.entries import long_numbers, public_size
+from discreet.tables.streams import Numbers, each
 from discreet.worlds.assumptions import SDS, About, World
 from discreet.worlds.floors import BOUND, least_error, normal_scales
 from discreet.worlds.shapes import AssumedColumn
@@ -278,7 +279,7 @@ def clipped_variance(
     that mean is further than `most` from the middle of the ends. [variance.3]"""
     low, high = ends
     centre, radius = low / 2 + high / 2, high / 2 - low / 2
-    values = each(lambda piece: np.clip(piece, low, high), values)
+    values = each(partial(np.clip, a_min=low, a_max=high), values)
     mean_cost = stages.part("mean", Laplace)
     (first,) = moments(
         values, {1: mean_cost}, centre=centre, radius=radius, size=size, neighbours=neighbours, rng=rng

@@ -24,17 +24,18 @@ Needs
 
 import datetime
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sized
+from collections.abc import Hashable, Iterable, Iterator, Sized
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
-from typing import Any, Final, overload
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.privacy.guarantee import Neighbours
+from discreet.tables.streams import Numbers, Stream, added, check_held, fold
 
 MISSING: Final = None
 NUMBERS: Final = (float, int, Real, Decimal, np.bool_)
@@ -42,79 +43,6 @@ COMPLEX: Final = (complex, np.complexfloating)
 FINER: Final = ("ns", "ps", "fs", "as")  # units of instants beside Python's microseconds
 MIDNIGHT: Final = datetime.time()
 LONG: Final = 2**2048  # whole numbers beyond it are shown in hexadecimal: Python refuses to write very long decimals
-
-
-class Stream:
-    """A column of numbers that is too long to hold: its length, and its pieces, in order, as often as they are asked.
-
-    `pieces` starts anew each time it is called and gives float64 arrays, missing entries as NaN. A mechanism that takes
-    a stream reads it piece by piece and merges exact partial results, so that how it is cut changes nothing. `part`, if
-    there is one, gives the entries from one place up to another without reading the others.
-
-    >>> stream = Stream(4, lambda: iter([np.array([1.0, 2.0]), np.array([3.0, np.nan])]))
-    >>> len(stream), sum(len(piece) for piece in stream)
-    (4, 4)
-    """
-
-    __slots__ = ("_pieces", "_size", "part")
-
-    def __init__(
-        self,
-        size: int,
-        pieces: Callable[[], Iterator[npt.NDArray[np.float64]]],
-        part: Callable[[int, int], npt.NDArray[np.float64]] | None = None,
-    ) -> None:
-        self._size, self._pieces, self.part = size, pieces, part
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __iter__(self) -> Iterator[npt.NDArray[np.float64]]:
-        seen = 0
-        for piece in self._pieces():
-            seen += len(piece)
-            yield np.ascontiguousarray(piece, dtype=np.float64)
-        if seen != self._size:  # sizes and sums would be about two different tables
-            raise BadInput("the data changed while they were read; ask again when nobody writes to them")
-
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        check_held(self)
-
-
-Pointwise = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
-Numbers = npt.NDArray[np.float64] | Stream  # a column of numbers, in memory or not
-
-
-def check_held(rows: Any) -> None:
-    """Refuse a stream where all rows are needed at once."""
-    if isinstance(rows, Stream):
-        raise BadInput(
-            "the data are a stream, too long to hold; this statistic needs the column in memory; ask for one that "
-            "reads streams, such as mean or count, or give an array"
-        )
-
-
-def pieces(values: npt.NDArray[Any] | Stream) -> Iterator[npt.NDArray[Any]]:
-    """A stream's pieces; an array is its only one. They can only be read, whoever owns them.
-
-    >>> [len(piece) for piece in pieces(np.zeros(3))]
-    [3]
-    """
-    for piece in values if isinstance(values, Stream) else (values,):
-        view = piece.view()
-        view.flags.writeable = False  # compiled code is made once for such arrays, not again for others
-        yield view
-
-
-@overload
-def each(function: Pointwise, values: Stream) -> Stream: ...
-@overload
-def each(function: Pointwise, values: Numbers) -> Numbers: ...
-def each(function: Pointwise, values: Numbers) -> Numbers:
-    """A function of entries, applied to all of them; to those of a stream whenever it is read."""
-    if isinstance(values, Stream):
-        return Stream(len(values), lambda: (function(piece) for piece in values))
-    return function(values)
 
 
 def long_column(rows: Any) -> npt.NDArray[Any] | Stream:
@@ -241,6 +169,15 @@ def truths(rows: Any) -> npt.NDArray[np.bool_]:
     numbers = numbers_of(values)
     yes: npt.NDArray[np.bool_] = (numbers != 0) & ~np.isnan(numbers)
     return yes
+
+
+def how_many(values: npt.NDArray[Any] | Stream) -> int:
+    """How many entries are yes."""
+    return fold(_yes, added, values)
+
+
+def _yes(given: Iterator[npt.NDArray[Any]]) -> int:
+    return sum(int(np.count_nonzero(truths(piece))) for piece in given)
 
 
 def numbers(rows: Any) -> npt.NDArray[np.float64]:

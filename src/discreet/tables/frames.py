@@ -20,6 +20,7 @@ from discreet.errors import BadInput, DiscreetError
 from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
 from discreet.tables.cells import Column, Floats, is_arrow, kind_of, plain
+from discreet.tables.streams import Stream
 
 Piece: TypeAlias = Callable[[], Mapping[str, Column]]
 T = TypeVar("T")
@@ -194,7 +195,7 @@ class Held:
 
 
 def _is_plain(column: Any) -> bool:
-    return isinstance(column, rows.Stream) or (isinstance(column, np.ndarray) and column.dtype.kind in "biuf")
+    return isinstance(column, Stream) or (isinstance(column, np.ndarray) and column.dtype.kind in "biuf")
 
 
 def _part(column: Any, start: int, stop: int) -> Any:
@@ -315,7 +316,7 @@ def from_mapping(columns: Mapping[Any, Any]) -> Held:
 
 def _is_unread(given: Any) -> bool:
     """Whether it is held as it is: a stream, or rows and columns in one array."""
-    return isinstance(given, rows.Stream) or (isinstance(given, np.ndarray) and given.ndim == 2)
+    return isinstance(given, Stream) or (isinstance(given, np.ndarray) and given.ndim == 2)
 
 
 def from_frame(source: Any) -> Held:

@@ -23,9 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.tables.entries import check_held, column, number
+from discreet.tables.entries import column, number
 from discreet.tables.entries import numbers_of as numbers
 from discreet.tables.frames import check_numbers
+from discreet.tables.streams import check_held
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

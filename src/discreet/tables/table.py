@@ -33,6 +33,7 @@ from discreet.tables.cells import Codes, Column, Floats, is_arrow, keys, owner_n
 from discreet.tables.dates import READERS
 from discreet.tables.frames import Again, Source, guarded, in_order
 from discreet.tables.per_person import OF_TRUTHS, Rule, Rules, one_each, turns
+from discreet.tables.streams import Stream, added, each, fold, mapped
 from discreet.tables.wanted import Want
 from discreet.tables.where import Mask, Test, Where
 
@@ -166,17 +167,25 @@ def present(columns: Mapping[str, Any], wants: Sequence[Want]) -> tuple[dict[str
     dropping = [columns[want.name] for want in wants if _drops(want)]
     if not dropping:
         return dict(columns), 0
-    if isinstance(dropping[0], rows.Stream):  # the only column
+    if isinstance(dropping[0], Stream):  # the only column
         given = dropping[0]
-        size = sum(int(np.count_nonzero(~np.isnan(piece))) for piece in given)
-        known = rows.Stream(size, lambda: (piece[~np.isnan(piece)] for piece in given))
-        return dict.fromkeys(columns, known), len(given) - size
+        size = fold(_known, added, given)
+        return dict.fromkeys(columns, mapped(_present, given, size)), len(given) - size
     kept = np.ones(len(dropping[0]), dtype=np.bool_)
     for values in dropping:
         missing = np.array([one is None for one in values]) if values.dtype == object else np.isnan(values)
         kept &= ~(missing if missing.ndim == 1 else missing.any(axis=1)).astype(np.bool_)
     left_out = int(np.count_nonzero(~kept))
     return {name: values[kept] if left_out else values for name, values in columns.items()}, left_out
+
+
+def _present(piece: Floats) -> Floats:
+    found: Floats = piece[~np.isnan(piece)]
+    return found
+
+
+def _known(given: Iterator[Floats]) -> int:
+    return sum(int(np.count_nonzero(~np.isnan(piece))) for piece in given)
 
 
 def _read(cells: _Cells, want: Want, absent: bool) -> tuple[npt.NDArray[Any], Any]:
@@ -246,7 +255,7 @@ class Table:
         person: str | None = None,
         owner: str | None = None,
         rules: Rules = NO_RULES,
-    ) -> dict[str, npt.NDArray[Any] | rows.Stream]:
+    ) -> dict[str, npt.NDArray[Any] | Stream]:
         """The columns wanted, in that order, of the rows that `where` and entries missing in a column of "drop" leave.
 
         `person` makes the rows of a person one, in order of first appearance, before any row is left out: `where` is
@@ -335,7 +344,7 @@ class Table:
         ]
         return found, [answer[-1] for answer in answers] if whose else []
 
-    def _alone(self, question: _Question) -> Floats | rows.Stream:
+    def _alone(self, question: _Question) -> Floats | Stream:
         """One column of floats: an array while it is short, else a stream whose first pieces are held. [table.2]"""
         if set(question.reads) <= getattr(self._source, "plain", frozenset()):
             return self._held_alone(question)
@@ -356,7 +365,7 @@ class Table:
         lengths = self._source.lengths() if known is not None and hasattr(self._source, "lengths") else None
         part = None if lengths is None else partial(self._part, question, lengths)
         room = 0 if hasattr(self._source, "lengths") else CACHE  # such files are decoded as fast as memory is had
-        return rows.Stream(length, Again(partial(self._answers, question), held, length, room), part)
+        return Stream(length, Again(partial(self._answers, question), held, length, room), part)
 
     def _part(self, question: _Question, lengths: list[int], start: int, stop: int) -> Floats:
         """Some entries by place: only the pieces that hold them are read. [table.2]"""
@@ -369,18 +378,18 @@ class Table:
             before += length
         return np.concatenate(found)
 
-    def _held_alone(self, question: _Question) -> Floats | rows.Stream:
+    def _held_alone(self, question: _Question) -> Floats | Stream:
         """A column that the caller holds: no copy unless entries are left out; a stream stays one. [table.2]"""
         (want,) = question.wants
         given = self._source.held.get(want.name)  # type: ignore[attr-defined]
-        if not isinstance(given, rows.Stream):
+        if not isinstance(given, Stream):
             values: Floats = question.answer(self._source.held)[0]  # type: ignore[attr-defined]
             return values
         if want.equals is not None:
-            given = rows.each(lambda piece: np.where(np.isnan(piece), math.nan, piece == want.equals), given)
+            given = each(lambda piece: np.where(np.isnan(piece), math.nan, piece == want.equals), given)
         if not _drops(want) and want.missing != "keep":
-            return rows.each(lambda piece: np.where(np.isnan(piece), want.missing, piece), given)
-        kept: rows.Stream = present({want.name: given}, [want])[0][want.name]
+            return each(lambda piece: np.where(np.isnan(piece), want.missing, piece), given)
+        kept: Stream = present({want.name: given}, [want])[0][want.name]
         return kept
 
     def _filled(self, question: _Question, length: int) -> Floats:

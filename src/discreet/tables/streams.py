@@ -1,0 +1,228 @@
+"""Every pass over people is a fold: a kernel turns some of them into small exact numbers, a merge adds those up.
+
+Promise
+    [streams.1] `fold` gives the same result however a column is cut, in whatever order its pieces come, on however many
+          threads or machines: every piece is in exactly one call of the kernel, or the fold raises BadInput.
+Why
+    [streams.1] A kernel is a function of pieces and public numbers, and merge is associative and commutative on what
+    kernels give: sums of integers, tables of counts, sets. A piece is taken from the one iterator under a lock, or
+    belongs to one part, and the rows that were seen are counted: their number must be that of the column.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial, reduce
+from typing import Any, Final, Protocol, TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import BadInput
+
+Floats = npt.NDArray[np.float64]
+R = TypeVar("R")
+Kernel = Callable[[Iterator[npt.NDArray[Any]]], R]  # a top-level function of pieces, with public numbers: never raises
+Merge = Callable[[R, R], R]
+Pointwise = Callable[[Floats], Floats]
+MANY: Final = 1 << 21  # entries from which a second thread is worth its start
+THREADS: Final = 4  # at most
+
+
+class Remote(Protocol):
+    """Where the parts of a column are, if not here: every part once, through the kernel, merged."""
+
+    def __call__(self, kernel: Kernel[R], merge: Merge[R]) -> R:
+        """The fold."""
+        ...
+
+
+class Stream:
+    """A column of numbers that is too long to hold: its length, and its pieces, in order, as often as they are asked.
+
+    `pieces` starts anew each time it is called and gives float64 arrays, missing entries as NaN. A mechanism that takes
+    a stream folds it: how it is cut changes nothing. `part`, if there is one, gives the entries from one place up to
+    another without reading the others. `remote` folds it where it is, if that is not here.
+
+    >>> stream = Stream(4, lambda: iter([np.array([1.0, 2.0]), np.array([3.0, np.nan])]))
+    >>> len(stream), sum(len(piece) for piece in stream)
+    (4, 4)
+    """
+
+    __slots__ = ("_pieces", "_size", "part", "remote")
+
+    def __init__(
+        self,
+        size: int,
+        pieces: Callable[[], Iterator[Floats]],
+        part: Callable[[int, int], Floats] | None = None,
+        remote: Remote | None = None,
+    ) -> None:
+        self._size, self._pieces, self.part, self.remote = size, pieces, part, remote
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Floats]:
+        seen = 0
+        for piece in self._pieces():
+            seen += len(piece)
+            yield np.ascontiguousarray(piece, dtype=np.float64)
+        self._check(seen)
+
+    def _check(self, seen: int) -> None:
+        if seen != self._size:  # sizes and sums would be about two different tables
+            raise BadInput("the data changed while they were read; ask again when nobody writes to them")
+
+    def some(self, wanted: int) -> Floats:
+        """A few entries from its beginning, to guess by; none if that takes a pass."""
+        if self.part is not None:
+            return self.part(0, min(self._size, wanted))
+        if self.remote is not None:
+            return np.empty(0)
+        return next((piece for piece in self._pieces() if len(piece)), np.empty(0))
+
+    def fold(self, kernel: Kernel[R], merge: Merge[R]) -> R:
+        """The kernel of every part, merged. [streams.1]"""
+        if self.remote is not None:
+            found: tuple[int, R] = self.remote(partial(_counted, kernel), partial(_both, merge))
+            self._check(found[0])  # [streams.1]
+            return found[1]
+        if self._size < MANY or processors() < 2:
+            return kernel(map(_read_only, self))
+        taking = map(_read_only, _Shared(self))
+        return _merged(merge, [partial(kernel, taking)] * processors())
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        check_held(self)
+
+
+Numbers = Floats | Stream  # a column of numbers, in memory or not
+
+
+class _Shared:
+    """One iterator for several threads: each takes what comes next."""
+
+    def __init__(self, given: Iterable[Floats]) -> None:
+        self._given, self._lock = iter(given), threading.Lock()
+
+    def __iter__(self) -> Iterator[Floats]:
+        return self
+
+    def __next__(self) -> Floats:
+        with self._lock:  # [streams.1]
+            return next(self._given)
+
+
+def _merged(merge: Merge[R], calls: list[Callable[[], R]]) -> R:
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return reduce(merge, [done.result() for done in [pool.submit(call) for call in calls]])
+
+
+def _counted(kernel: Kernel[R], given: Iterator[Floats]) -> tuple[int, R]:
+    """What a kernel gives, and how many rows it was given."""
+    seen = 0
+
+    def counting() -> Iterator[Floats]:
+        nonlocal seen
+        for piece in given:
+            seen += len(piece)
+            yield _read_only(np.ascontiguousarray(piece, dtype=np.float64))
+
+    found = kernel(counting())
+    return seen, found
+
+
+def _both(merge: Merge[R], one: tuple[int, R], other: tuple[int, R]) -> tuple[int, R]:
+    return one[0] + other[0], merge(one[1], other[1])
+
+
+def _read_only(piece: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Compiled code is made once for arrays that can only be read, not again for others."""
+    view = piece.view()
+    view.flags.writeable = False
+    return view
+
+
+def processors() -> int:
+    """How many threads a fold has here."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(count, THREADS)
+
+
+def fold(kernel: Kernel[R], merge: Merge[R], values: npt.NDArray[Any] | Stream) -> R:
+    """The kernel of every part of a column, merged; a short array is its only part. [streams.1]
+
+    >>> fold(lambda pieces: sum(len(piece) for piece in pieces), added, np.zeros(3))
+    3
+    """
+    if isinstance(values, Stream):
+        return values.fold(kernel, merge)
+    whole = _read_only(values)
+    if len(whole) < MANY or processors() < 2:
+        return kernel(iter((whole,)))
+    return _merged(merge, [partial(kernel, iter((part,))) for part in np.array_split(whole, processors())])
+
+
+def added(one: R, other: R) -> R:
+    """A merge: the sums of whole numbers, of arrays of them, and of tuples of these."""
+    if isinstance(one, tuple):
+        return tuple(added(a, b) for a, b in zip(one, other, strict=True))  # type: ignore[call-overload, return-value]
+    return one + other  # type: ignore[operator, no-any-return]
+
+
+Table = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # places that are occupied, in order, and their counts
+
+
+def sparse(counts: npt.NDArray[np.int64]) -> Table:
+    """A long table of counts, mostly 0, as what is in it."""
+    occupied = np.flatnonzero(counts)
+    return occupied, counts[occupied]
+
+
+def dense(found: Table, size: int) -> npt.NDArray[np.int64]:
+    """As an array."""
+    counts = np.zeros(size, dtype=np.int64)
+    counts[found[0]] = found[1]
+    return counts
+
+
+def joined(one: Table, other: Table) -> Table:
+    """A merge: counts of the same place added."""
+    places, inverse = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
+    counts = np.zeros(len(places), dtype=np.int64)
+    np.add.at(counts, inverse, np.concatenate([one[1], other[1]]))
+    return places, counts
+
+
+def check_held(rows: Any) -> None:
+    """Refuse a stream where all rows are needed at once."""
+    if isinstance(rows, Stream):
+        raise BadInput(
+            "the data are a stream, too long to hold; this statistic needs the column in memory; ask for one that "
+            "reads streams, such as mean or count, or give an array"
+        )
+
+
+@overload
+def each(function: Pointwise, values: Stream) -> Stream: ...
+@overload
+def each(function: Pointwise, values: Numbers) -> Numbers: ...
+def each(function: Pointwise, values: Numbers) -> Numbers:
+    """A function of entries, applied to all of them; to those of a stream whenever it is read, where it is read."""
+    return mapped(function, values, len(values)) if isinstance(values, Stream) else function(values)
+
+
+def mapped(function: Pointwise, values: Stream, size: int) -> Stream:
+    """A function of entries that may leave some out, of which `size` are left."""
+    remote = None if values.remote is None else partial(_mapped, values.remote, function)
+    return Stream(size, lambda: (function(piece) for piece in values), remote=remote)
+
+
+def _mapped(remote: Remote, function: Pointwise, kernel: Kernel[R], merge: Merge[R]) -> R:
+    return remote(partial(_through, function, kernel), merge)
+
+
+def _through(function: Pointwise, kernel: Kernel[R], given: Iterator[Floats]) -> R:
+    return kernel(map(function, given))

@@ -19,6 +19,7 @@ from discreet.faces import closeness_test as closeness_test
 from discreet.faces import correlation as correlation
 from discreet.faces import count as count
 from discreet.faces import covariance as covariance
+from discreet.faces import crosstab as crosstab
 from discreet.faces import custom_test as custom_test
 from discreet.faces import density as density
 from discreet.faces import fit as fit

@@ -11,7 +11,7 @@ from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.release import Groups, Release
-from discreet.privacy.values import Clusters, Coefficients, Counts, Distribution, Matrix, TestResult
+from discreet.privacy.values import Clusters, Coefficients, Counts, CrossCounts, Distribution, Matrix, TestResult
 from discreet.sandbox.sandbox import Sandbox
 from discreet.statistics.family import Family
 from discreet.statistics.proportion import Alternative
@@ -25,6 +25,7 @@ __all__ = [
     "correlation",
     "count",
     "covariance",
+    "crosstab",
     "custom_test",
     "density",
     "fit",
@@ -162,6 +163,32 @@ def covariance(
     >>> x = np.array([[k % 7, k % 11 + k % 7] for k in range(5000)])
     >>> discreet.covariance(x, epsilon=2.0, delta=1e-6, rng=discreet.Seeded(1)).value.shape
     (2, 2)
+    """
+
+def crosstab(
+    x: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    z: Any = None,
+    categories: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[CrossCounts]:
+    """How many there are of each combination of the categories of two columns, or three, with sums. Pure.
+
+    `categories` has a public list for each column. Where it is left out, or None stands for a list, the categories that
+    enough people share are found: needs delta > 0. Sums agree with the cells, and the interval holds for all cells and
+    sums at once. Whoever has a category that is not listed is counted in `other`.
+
+    >>> import discreet
+    >>> sex, smokes = ["F", "M"] * 300, ["no", "no", "yes", "no", "no"] * 120
+    >>> r = discreet.crosstab(sex, smokes, epsilon=1.0, categories=[["F", "M"], ["no", "yes"]], rng=discreet.Seeded(1))
+    >>> r.value["F", "no"] + r.value["F", "yes"] == r.value["F", ...]
+    True
     """
 
 def custom_test(
@@ -1039,6 +1066,49 @@ class Asking:
         Example: session.covariance(["age", "bmi"], epsilon=0.5, delta=1e-6)
         """
 
+    @overload
+    def crosstab(
+        self,
+        x: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        z: str | Sequence[str] | None = None,
+        categories: Any = None,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[CrossCounts]:
+        """How many there are of each combination of the categories of two columns, or three, with sums. Pure.
+
+        `categories` has a public list for each column. Where it is left out, or None stands for a list, the categories that
+        enough people share are found: needs delta > 0. Sums agree with the cells, and the interval holds for all cells and
+        sums at once. Whoever has a category that is not listed is counted in `other`.
+
+        Example: session.crosstab("sex", "bmi", epsilon=0.5, delta=1e-6)
+        """
+    @overload
+    def crosstab(
+        self,
+        x: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        z: str | Sequence[str] | None = None,
+        categories: Any = None,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
     def custom_test(
         self,
         test: Any,

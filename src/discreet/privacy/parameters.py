@@ -63,6 +63,10 @@ MEANING: Final[Mapping[str, str]] = {
     # one statistic each
     "anova.groups": "The groups, each a column of numbers of its own.",
     "count.x": "Truth values, or a condition in a session; without a column, the number of people.",
+    "crosstab.x": "The first column of categories; it goes down.",
+    "crosstab.y": "The second column of categories.",
+    "crosstab.z": "A third column of categories.",
+    "crosstab.categories": "The public categories: a list for each column, None for one whose are to be found.",
     "custom_test.test": "A function of the rows (and of y) that returns a p-value.",
     "custom_test.method": '"scores" uses p-values; "binary" counts the blocks that reject.',
     "density.support": "Public ends of the data.",

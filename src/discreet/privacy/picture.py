@@ -18,6 +18,7 @@ from discreet.privacy.values import (
     Clusters,
     Coefficients,
     Counts,
+    CrossCounts,
     Density,
     Distribution,
     Matrix,
@@ -66,18 +67,24 @@ class Line:
 class CellMarks:
     """A table of numbers, shaded by `share`.
 
-    That is their size beside those of the diagonal, or by column: where they lie from its least to its greatest.
+    That is their size beside those of the diagonal, or by column: where they lie from its least to its greatest; or,
+    of counts, their size beside the greatest; `summed` says that some are sums of the others, which stay pale.
     """
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     cells: tuple[tuple[NamedNumber, ...], ...]
     by_column: bool = False
+    summed: frozenset[tuple[int, int]] | None = None
 
     def share(self, row: int, column: int) -> float:
         """From -1 to 1."""
         value, middle = self.cells[row][column].value or 0.0, 0.0
-        if self.by_column or len(self.rows) != len(self.columns):
+        if self.summed is not None:
+            places = [(at, one) for at in range(len(self.rows)) for one in range(len(self.columns))]
+            known = [self.cells[at][one].value or 0.0 for at, one in places if (at, one) not in self.summed]
+            size = 0.0 if (row, column) in self.summed else max(known, default=0.0)
+        elif self.by_column or len(self.rows) != len(self.columns):
             known = [line[column].value or 0.0 for line in self.cells]
             middle, size = min(known) / 2 + max(known) / 2, max(known) / 2 - min(known) / 2
         else:
@@ -111,8 +118,8 @@ def marks(shown: Shown) -> list[Mark]:
             return [Bars(rows, "count")]
         case Shares() if rows:
             return [Bars(rows, "share")]
-        case Matrix():
-            return [_grid(*value.sides, rows)]
+        case Matrix() | CrossCounts():
+            return [_counted(value, rows) if isinstance(value, CrossCounts) else _grid(*value.sides, rows)]
         case MultivariateNormal():
             many = len(value.columns)
             return [PointMarks(rows[:many], together=False), _grid(value.columns, value.columns, rows[many:])]
@@ -155,6 +162,15 @@ def _grid(
     wide = len(across)
     cells = tuple(tuple(rows[at * wide : (at + 1) * wide]) for at in range(len(names)))
     return CellMarks(tuple(names), tuple(across), cells, by_column)
+
+
+def _counted(value: CrossCounts, rows: Sequence[NamedNumber]) -> CellMarks:
+    """A heat map: the categories of the last column are across, those of the others down, their sums at the ends."""
+    found = _grid(*value.grid, rows)
+    high = np.ones([len(one) + 1 for one in value.levels], dtype=np.bool_)
+    high[tuple(slice(0, -1) for _ in value.levels)] = False
+    places = np.argwhere(high.reshape(len(found.rows), len(found.columns))).tolist()
+    return replace(found, summed=frozenset((row, column) for row, column in places))
 
 
 def _steps(value: Density, rows: Sequence[NamedNumber]) -> list[Mark]:
@@ -277,7 +293,7 @@ def _line(ax: Any, line: Line, shown: Shown) -> None:
 def _cells(ax: Any, grid: CellMarks) -> None:
     across, down = range(len(grid.columns)), range(len(grid.rows))
     shares = [[grid.share(row, column) for column in across] for row in down]
-    ax.imshow(shares, vmin=-2.5, vmax=2.5, cmap="RdBu")  # pale enough for the numbers on it
+    ax.imshow(shares, vmin=-2.5, vmax=2.5, cmap="RdBu", aspect="auto")  # pale enough for the numbers on it
     if len(grid.columns) <= 12:
         for row, column in ((row, column) for row in down for column in across):
             value = grid.cells[row][column].value
@@ -287,10 +303,9 @@ def _cells(ax: Any, grid: CellMarks) -> None:
 
 
 def card(lines: list[str]) -> str:
-    """Lines as a card for notebooks, the first as its head; rows of a table keep their columns."""
-    head, *rest = (line.removeprefix("  ") for line in lines)
-    row = ";white-space:pre;font-family:monospace"
-    items = "".join(f"<div style='color:#555{row * ('  ' in line)}'>{escape(line)}</div>" for line in rest)
+    """Lines as a card for notebooks, the first as its head."""
+    head, *rest = lines
+    items = "".join(f"<div style='color:#555'>{escape(line.strip())}</div>" for line in rest)
     return (
         "<div style='border:1px solid #ccc;border-radius:6px;padding:.6em 1em;display:inline-block;"
         "font-family:sans-serif'>"

@@ -5,7 +5,6 @@
 "kind" says which it is. Objects of discreet 0.1 have no kind and are known by their fields.
 """
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
@@ -25,12 +24,13 @@ from discreet.privacy.value_models import (
     Link,
     MultivariateNormal,
 )
+from discreet.privacy.value_tables import CrossCounts
 
-__all__ = ["Array", "Clusters", "Coefficients", "Counts", "Density", "Distribution", "Link", "Matrix"]
+__all__ = ["Array", "Clusters", "Coefficients", "Counts", "CrossCounts", "Density", "Distribution", "Link", "Matrix"]
 __all__ += ["MultivariateNormal", "Scalar", "Shares", "TestResult", "Value", "Vector", "label", "like", "plain"]
 __all__ += ["recall", "stored", "value_of"]
 
-Numbers = Scalar | Vector | Matrix | Counts | Shares | TestResult
+Numbers = Scalar | Vector | Matrix | Counts | CrossCounts | Shares | TestResult
 Models = Coefficients | Clusters | Density | Distribution | MultivariateNormal
 Value = Numbers | Models
 MOST: Final = 100_000  # numbers of one stored value
@@ -121,20 +121,6 @@ def stored(answer: Any) -> Any:
     return {"kind": kind, **dict(zip(form, held, strict=True))}
 
 
-def json_text(record: Any, indent: int | None) -> str:
-    """A record as JSON; half a surrogate pair as JSON writes it."""
-    text = json.dumps(record, indent=indent, ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def error_of(value: Value, size: Any) -> Any:
-    """An end of an interval or the size of an error, in the order of the value's numbers; of a scalar one number."""
-    if size is None or isinstance(size, str):  # a date
-        return size
-    numbers = like(value, size)
-    return plain(numbers[0] if isinstance(value, Scalar) and numbers else numbers)
-
-
 def recall(record: Any) -> Any:
     """The answer that `stored` wrote: a number or a text as itself, any other as its value."""
     match record:
@@ -201,6 +187,12 @@ def _keys(thing: Any) -> tuple[Any, ...]:
     return tuple(tuple(item) if isinstance(item, list) else item for item in thing)
 
 
+def _sides(thing: Any) -> tuple[tuple[Any, ...], ...]:
+    if not isinstance(thing, list) or not all(isinstance(item, list) for item in thing):
+        raise BadInput("levels must be a list of lists")
+    return tuple(_keys(item) for item in thing)
+
+
 def _names(thing: Any) -> tuple[str, ...]:
     if not isinstance(thing, list) or not all(isinstance(item, str) for item in thing):
         raise BadInput("names must be a list of texts")
@@ -237,6 +229,7 @@ FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
     "vector": (Vector, {"numbers": _row, "names": _names, "one_scale": bool}),
     "matrix": (Matrix, {"cells": _rows, "names": _names, "across": _names}),
     "counts": (Counts, {"keys": _keys, "counts": _row, "other": _optional, "threshold": _optional}),
+    "cross counts": (CrossCounts, {"names": _names, "levels": _sides, "cells": _row, "other": _optional}),
     "shares": (Shares, {"keys": _keys, "heights": _row, "other": _optional}),
     "coefficients": (Coefficients, {"coef": _row, "intercept": _number, "names": _names, "link": _text}),
     "clusters": (Clusters, {"centres": _rows, "sizes": _row, "noise": _row, "loss": _optional, "names": _names}),

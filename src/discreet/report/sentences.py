@@ -15,6 +15,7 @@ from discreet.privacy.values import (
     Clusters,
     Coefficients,
     Counts,
+    CrossCounts,
     Density,
     Matrix,
     Scalar,
@@ -173,6 +174,11 @@ def answer(asked: str, shown: Shown) -> str:
             largest = max(rows, key=lambda row: row.value or 0)
             told = f"{len(rows)} bins, the largest is {largest.name} with {in_brackets(largest)}"
             return f"{_capital(asked)}: {told}{_about(shown)}."
+        case CrossCounts() as table:
+            place = max(table, key=lambda one: table[one])
+            largest = next(row for row in rows if row.name == label(tuple(place)))
+            told = f"{' by '.join(str(len(one)) for one in table.levels)} cells, the largest is {largest.name} with"
+            return f"{_capital(asked)}: {told} {in_brackets(largest)}{_about(shown)}."
         case Density(edges=edges):
             highest = max(rows, key=lambda row: row.value or 0)
             across = f"{len(rows)} bins from {number(float(edges[0]))} to {number(float(edges[-1]))}"

@@ -270,9 +270,10 @@ def _grid(grid: CellMarks, shown: Shown, title: str) -> str:
         rows.append(f'<tr><th scope="row">{text(name)}</th>{told}</tr>')
     head = "<td></td>" + "".join(f'<th scope="col" class="n">{text(name)}</th>' for name in grid.columns)
     caption = f"In brackets: {shown.interval.name}. " if shown.interval is not None else ""
-    caption += (
-        "The stronger the colour, the larger the number beside those of its two columns; blue above 0, orange below."
+    beside = (
+        "those of its two columns; blue above 0, orange below" if grid.summed is None else "the largest; sums are pale"
     )
+    caption += f"The stronger the colour, the larger the number beside {beside}."
     body = f'<table class="matrix"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     return figure(_wide(title) + body, caption, title)
 

@@ -1,0 +1,144 @@
+"""Verbs about several columns on real tables: how often intervals hold, and errors beside their forecast.
+
+A table is the population: people are drawn from it with replacement and asked once; the 95% interval is held against
+the table's own value or, where it speaks of the people at hand, against theirs. Tables and columns were named before
+anything was run.
+
+    python -m benchmarks.verbs [--runs 100] [--only crosstab]
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+import discreet
+from benchmarks.ordinary import TABLES
+
+PEOPLE = 10_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question: its columns by parameter, and the truth from people, the table and the release."""
+
+    statistic: str
+    table: str
+    columns: Mapping[str, Any]
+    truth: Callable[[Any, Any], Any]  # of a frame and the release
+    options: Mapping[str, Any]
+    epsilon: float = 1.0
+    error: Callable[[Any, Any], float] | None = None  # as the forecast measures it, of a release and the truth
+    assumed: Mapping[str, Any] | None = None  # for the forecast
+
+    @property
+    def label(self) -> str:
+        """What is asked, in a line."""
+        told = ", ".join(
+            f"{name} {value}" for name, value in self.options.items() if name not in ("categories", "delta")
+        )
+        return f"`{self.statistic}` of {', '.join(map(str, self.columns.values()))}{f' ({told})' if told else ''}"
+
+
+def _table(name: str) -> Any:
+    frame = next(one for one in TABLES if one.name == name).load()
+    return frame.iloc[:60_000]
+
+
+def _cells(*names: str) -> Callable[[Any, Any], Any]:
+    def count(frame: Any, release: Any) -> Any:
+        sizes = frame[list(names)].astype(str).value_counts().to_dict()
+        levels = release.value.levels
+        whole = np.zeros([len(side) for side in levels])
+        for place in np.ndindex(whole.shape):
+            whole[place] = sizes.get(tuple(str(side[at]) for side, at in zip(levels, place, strict=True)), 0)
+        for axis in range(whole.ndim):
+            whole = np.concatenate([whole, whole.sum(axis=axis, keepdims=True)], axis=axis)
+        return whole.ravel()
+
+    return count
+
+
+def _largest(release: Any, truth: Any) -> float:
+    shape = release.value.whole.shape
+    inner = tuple(slice(0, -1) for _ in shape)
+    return float(np.abs(release.value.counts - np.reshape(truth, shape)[inner]).max())
+
+
+def crosstabs() -> Iterator[Case]:
+    """Public categories and found ones, two columns and three."""
+    for table, names in (
+        ("ggplot2 diamonds", ("cut", "color", "clarity")),
+        ("AER CPSSW8", ("gender", "region")),
+        ("Ecdat HI", ("hhi", "race", "region")),
+    ):
+        frame = _table(table)
+        columns = dict(zip("xyz", names, strict=False))
+        listed = [sorted(frame[name].astype(str).unique()) for name in names]
+        for options in ({"categories": listed}, {"delta": 1e-6}):
+            guess = round(np.prod([len(side) for side in listed]) ** (1 / len(names)))
+            sizes = {} if "categories" in options else {"categories": [None] * len(names), "bins": guess}
+            yield Case("crosstab", table, columns, _cells(*names), options, error=_largest, assumed=options | sizes)
+
+
+CASES: Mapping[str, Callable[[], Iterator[Case]]] = {"crosstab": crosstabs}
+
+
+def run(case: Case, runs: int) -> dict[str, Any]:
+    """Coverage, refusals, and the median error beside the forecast."""
+    frame, held, errors, refused = _table(case.table), 0, [], 0
+    for seed in range(runs):
+        draw = np.random.default_rng(crc32(f"{case.label} {seed}".encode()))
+        people = frame.iloc[draw.integers(len(frame), size=min(PEOPLE, len(frame)))].reset_index(drop=True)
+        given = {
+            name: people[column].astype(str) if case.statistic == "crosstab" else people[column]
+            for name, column in case.columns.items()
+        }
+        release = getattr(discreet, case.statistic)(
+            **given, **case.options, epsilon=case.epsilon, rng=discreet.Seeded(seed)
+        )
+        if release.refusal is not None:
+            refused += 1
+            continue
+        bar = release.interval(0.95)
+        truth = np.asarray(case.truth(frame if bar.population else people, release), dtype=float)
+        low, high = (np.ravel(getattr(end, "cells", end)).astype(float) for end in bar)
+        held += bool(((low <= truth) & (truth <= high)).all())
+        measured = case.error or (lambda one, true: float(np.max(np.abs(np.ravel(one.value) - true))))
+        errors.append(measured(release, truth))
+    expected = None
+    if case.assumed is not None:
+        said = discreet.forecast(case.statistic, rows=min(PEOPLE, len(frame)), epsilon=case.epsilon, **case.assumed)
+        expected = said.error
+    return {
+        "question": case.label,
+        "table": case.table,
+        "answers": runs - refused,
+        "coverage": held / max(1, runs - refused),
+        "error": float(np.median(errors)) if errors else None,
+        "forecast": expected,
+    }
+
+
+def main() -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--only")
+    given = parser.parse_args()
+    head = "| question | table | answers | coverage of the 95% interval | median error | forecast |"
+    print(f"{head}\n|---|---|---|---|---|---|")
+    for name in CASES if given.only is None else [given.only]:
+        for case in CASES[name]():
+            found = run(case, given.runs)
+            said = " | ".join(
+                "–" if one is None else f"{one:.3g}" if isinstance(one, float) else str(one) for one in found.values()
+            )
+            print(f"| {said} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

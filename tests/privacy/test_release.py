@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
+import discreet
 from discreet import count, histogram
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.intervals import NamedNumber
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import plain, value_of
 
@@ -139,3 +143,33 @@ def test_json_can_be_written_whatever_the_categories() -> None:
     assert keys == ["\ud800", "b'\\xff'", "é", None]
     release._repr_html_()
     assert plain(Release) == str(Release)
+
+
+@given(st.floats(-1e12, 1e12), st.floats(1e-9, 1e12), st.floats(0, 1))
+def test_a_shown_interval_holds_the_whole_interval(low: float, width: float, place: float) -> None:
+    """Ends are rounded outwards, so that what is printed covers at least what was promised."""
+    high = low + width
+    assume(high > low)
+    number = NamedNumber("", low + place * width, low, high)
+    shown = [float(end) for end in number.told[1].strip("[]").split(",")]
+    slack = 0.0 if max(abs(low), abs(high)) >= 1e-4 else 1e-5 * max(abs(low), abs(high))
+    assert shown[0] <= low + slack
+    assert shown[1] >= high - slack
+    assert shown[1] - shown[0] <= 1.21 * width + 1e-4 * max(abs(low), abs(high))
+
+
+def test_a_release_is_two_lines_and_a_table() -> None:
+    rng = discreet.Seeded(3)
+    ages = [20.0 + person % 50 for person in range(4_000)]
+    one = discreet.mean(ages, epsilon=1.0, rng=rng)
+    assert len(repr(one).splitlines()) == 2
+    assert repr(one).startswith(one.interval().about.replace("the population's ", ""))  # what it is about comes first
+    several = discreet.quantile(ages, [0.25, 0.5, 0.75], epsilon=3.0, rng=rng)
+    head, names, *rows = str(several).splitlines()
+    assert head == "quantiles:"
+    assert names.split() == ["estimate", "interval", "sampling", "privacy"]
+    assert [row.split()[0] for row in rows[:3]] == ["25%", "50%", "75%"]
+    assert len(repr(several).splitlines()) == 2
+    assert "monospace" in several._repr_html_()
+    few = discreet.mean([1.0, 2.0], epsilon=0.1, rng=rng)
+    assert repr(few).startswith("mean: refused. ")

@@ -66,4 +66,6 @@ def test_what_was_found_in_data_is_printed_clean() -> None:
         EVIL, release.guarantee, releases=((EVIL, replace(release, name=f"x: {EVIL}\ny")),), name=EVIL, notes=(EVIL,)
     )
     assert quiet(str(groups))
-    assert len(str(groups).splitlines()) == 5
+    assert quiet(repr(groups))
+    assert len(repr(groups).splitlines()) == 2
+    assert len(str(groups).splitlines()) == 9

@@ -137,7 +137,7 @@ def test_stored_groups_come_back_and_a_frame_has_a_column_for_each_key() -> None
     frame = first.to_frame()
     assert list(frame.columns[:3]) == ["sex", "town", "name"]
     assert list(zip(frame["sex"], frame["town"], strict=True)) == PAIRS
-    assert "  F, a: " in str(first)
+    assert "\n  F, a  " in str(first)
     assert str(first).splitlines()[-1] == "  NOT FOR PUBLICATION: THE NOISE WAS SEEDED AND CAN BE SUBTRACTED"
     spoilt = first.to_dict()
     spoilt["groups"][0]["key"] = "F"

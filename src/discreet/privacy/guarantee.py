@@ -80,13 +80,17 @@ class Guarantee:
         shrink = safe_exp(-float(self.epsilon)) * kept
         return prior / (prior + (1 - prior) * shrink) if prior else 0.0
 
+    @property
+    def cost(self) -> str:
+        """Epsilon, and delta where it is above 0, in words."""
+        return f"epsilon {show(self.epsilon)}" + (f", delta {show(self.delta)}" if self.delta else "")
+
     def __str__(self) -> str:
-        name = f"epsilon {show(self.epsilon)}" + (f", delta {show(self.delta)}" if self.delta else "")
         replaced = self.neighbours is Neighbours.REPLACE
         change = f"replacing one {self.unit}'s data" if replaced else f"adding or removing one {self.unit}"
         most = f"a factor of {safe_exp(float(self.epsilon)):.3g}"
         rest = f", and beyond that by at most {show(self.delta)}" if self.delta else ""
-        return f"{name}: {change} changes the probability of any output by at most {most}{rest}"
+        return f"{self.cost}: {change} changes the probability of any output by at most {most}{rest}"
 
 
 def check_budget(epsilon: object, delta: object, size: int | None) -> None:

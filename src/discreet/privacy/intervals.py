@@ -7,13 +7,30 @@ coefficients is made of it alone. A p-value there is that of the coefficient 0, 
 """
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import Any, Final, Protocol
+
+import numpy as np
 
 from discreet.errors import BadInput, Refused
-from discreet.privacy.exact import is_number, show, show_beside, show_range
-from discreet.privacy.values import Coefficients, Density, Matrix, Scalar, Value, Vector, like, value_of
+from discreet.privacy.exact import is_number, show
+from discreet.privacy.value_arrays import listed
+from discreet.privacy.values import (
+    Clusters,
+    Coefficients,
+    Density,
+    Matrix,
+    Scalar,
+    TestResult,
+    Value,
+    Vector,
+    label,
+    like,
+)
+
+LINES: Final = 20  # of a table in a terminal; a data frame has them all
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +104,31 @@ class QuantileSpread:
 
 
 @dataclass(frozen=True, slots=True)
+class Mapped:
+    """The spread of a monotone function of a release: the ends of the interval are mapped."""
+
+    inner: Spread
+    function: Callable[[Any], Any]
+    sampling: None = None
+    privacy: None = None
+
+    @property
+    def confidence(self) -> float:
+        """The declared confidence, or the usual one."""
+        return float(getattr(self.inner, "confidence", 0.95))
+
+    def interval(self, confidence: float) -> Interval:
+        """Both ends mapped, in order."""
+        inner = self.inner.interval(confidence)
+        try:
+            first, second = self.function(inner.low), self.function(inner.high)
+            low, high = (first, second) if np.all(first <= second) else (second, first)
+        except Exception:  # noqa: BLE001  log at 0, say: the answer stands, its error bar does not
+            raise Refused("no interval: the function has no value, or none to compare, at one of its ends") from None
+        return replace(inner, low=low, high=high, about=f"a function of {inner.about}")
+
+
+@dataclass(frozen=True, slots=True)
 class NamedNumber:
     """One released number, the ends of its interval, and the standard deviations of its error; None for none.
 
@@ -105,6 +147,29 @@ class NamedNumber:
     def barred(self) -> bool:
         """Whether it has an interval."""
         return self.low is not None and self.high is not None
+
+    @property
+    def told(self) -> tuple[str, str]:
+        """The number and its interval for people: half the interval's width has two digits, and its ends lie outside.
+
+        >>> NamedNumber("", 34.38006, 32.5333, 36.2268).told, NamedNumber("", 102.0, 96.0, 109.0).told
+        (('34.4', '[32.5, 36.3]'), ('102', '[96, 109]'))
+        """
+        if self.value is None:
+            return "-", "-"
+        if self.low is None or self.high is None:
+            return (f"{self.value:,}" if isinstance(self.value, int) else show(self.value)), "-"
+        three, half = (self.value, self.low, self.high), (self.high - self.low) / 2
+        size = max(map(abs, three))
+        if not half > 0 or not 1e-4 <= size < 1e15:
+            value, low, high = (f"{number:.{6 if half else 12}g}" for number in three)
+            return value, f"[{low}, {high}]"
+        exact = [Decimal(repr(number)).normalize() for number in three]
+        needed = max(-int(number.as_tuple().exponent) for number in exact)
+        unit = Decimal(1).scaleb(-min(1 - math.floor(math.log10(half)), max(needed, 0)))
+        ways = (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING)
+        value, low, high = (f"{one.quantize(unit, way) + 0:f}" for one, way in zip(exact, ways, strict=True))
+        return value, f"[{low}, {high}]"
 
     @property
     def error(self) -> float | None:
@@ -142,31 +207,73 @@ class Shown:
         return NamedNumber("", value, low, high)
 
     @property
+    def entries(self) -> tuple[NamedNumber, ...]:
+        """The numbers for people: of a symmetric table each pair once."""
+        if not isinstance(self.value, Matrix) or self.value.across:
+            return self.numbers
+        wide = len(self.value)
+        return tuple(one for place, one in enumerate(self.numbers) if place % wide >= place // wide)
+
+    @property
+    def tabled(self) -> bool:
+        """Whether it is a table of numbers rather than one line."""
+        return len(self.numbers) > 1 and not isinstance(self.value, Clusters | Density | TestResult | Scalar | None)
+
+    @property
     def told(self) -> str:
         """The value in a line for people; one number has the digits that its interval gives."""
         match self.value, self.numbers:
-            case Scalar(float() as value), (NamedNumber(low=float() as low, high=float() as high), *_):
-                return show_beside(value, low, high)
+            case Scalar(float()), (number, *_) if number.barred:
+                return number.told[0]
         return str(self.value)
 
     @property
     def range(self) -> str:
         """The interval in a line for people."""
         barred = [number for number in self.numbers if number.barred]
-        ends = [show_range(number.low or 0.0, number.high or 0.0) for number in barred]
         match self.value:
-            case Scalar() if ends:
-                return ends[0]
             case Scalar() if self.interval is not None and isinstance(self.interval.low, str):  # dates
                 return f"[{self.interval.low}, {self.interval.high}]"
             case Density():
                 half = max(((number.high or 0.0) - (number.low or 0.0) for number in barred), default=0.0) / 2
-                return f"within {show(half)} at the widest"
-            case Vector(names=()) | Matrix(names=()) if self.interval is not None:
-                low, high = map(value_of, self.interval)
-                return f"from {low} to {high}"
-        told = [f"{number.name} {end}" for number, end in zip(barred, ends, strict=True)]
-        return ", ".join(told[:6]) + (", ..." if len(told) > 6 else "")
+                return f"within {few(half)} at the widest"
+            case Scalar() if barred:
+                return barred[0].told[1]
+        return ""
+
+    @property
+    def short(self) -> str:
+        """The value with its interval, where the reader knows what kind of interval it is."""
+        return " ".join(self.numbers[0].told) if len(self.numbers) == 1 else self.line
+
+    @property
+    def line(self) -> str:
+        """The value with its interval in one line."""
+        if self.tabled:
+            told = [
+                " ".join([label(one.name), *(text for text in one.told if text != "-")]) for one in self.entries[:4]
+            ]
+            return listed(told, len(self.entries))
+        return f"{self.told}, {self.interval.name} {self.range}" if self.range and self.interval else self.told
+
+    def table(self) -> list[str]:
+        """Every number on a line: its name, itself, its interval and the parts of its error, as far as it has them."""
+        parts = ("sampling", "privacy")
+        numbers = self.entries
+        kept = [part for part in parts if any(getattr(one, part) is not None for one in numbers)]
+        bars = any(one.barred for one in numbers)
+        head = ["", "estimate", *(["interval"] if bars else []), *kept]
+        rows = [
+            [
+                label(one.name),
+                one.told[0],
+                *([one.told[1]] if bars else []),
+                *(few(getattr(one, part)) for part in kept),
+            ]
+            for one in numbers[:LINES]
+        ]
+        more = len(numbers) - LINES
+        return [*aligned([head, *rows]), *([f"... and {more} more; to_frame() has them all"] if more > 0 else [])]
 
 
 def numbers_of(value: Value, interval: Interval | None, sampling: Any, privacy: Any) -> tuple[NamedNumber, ...]:
@@ -222,16 +329,30 @@ def coefficient_table(rows: list[NamedNumber], interval: Interval | None, confid
         p = math.erfc(abs((one.value or 0.0) / one.error) / math.sqrt(2)) if sampled and one.error else None
         told = "-" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
         cells.append((one.name, _short(one.value), _short(one.error), told, _short(one.low), _short(one.high)))
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    body = [
+    body = aligned(cells)
+    rule = "-" * len(body[0])
+    return [rule, body[0], rule, *body[1:], rule]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The rows of a table as lines: names to the left, the rest to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
         "  ".join(
             cell.rjust(wide) if place else cell.ljust(wide)
             for place, (cell, wide) in enumerate(zip(row, widths, strict=True))
         )
-        for row in cells
+        for row in rows
     ]
-    rule = "-" * len(body[0])
-    return [rule, body[0], rule, *body[1:], rule]
+
+
+def few(number: float | None) -> str:
+    """The size of an error for people: two digits.
+
+    >>> few(1234.5), few(0.02349), few(None)
+    ('1200', '0.023', '-')
+    """
+    return "-" if number is None else f"{float(f'{number:.2g}'):g}"
 
 
 def _short(number: float | None) -> str:

@@ -303,9 +303,10 @@ def _cells(ax: Any, grid: CellMarks) -> None:
 
 
 def card(lines: list[str]) -> str:
-    """Lines as a card for notebooks, the first as its head."""
-    head, *rest = lines
-    items = "".join(f"<div style='color:#555'>{escape(line.strip())}</div>" for line in rest)
+    """Lines as a card for notebooks, the first as its head; rows of a table keep their columns."""
+    head, *rest = (line.removeprefix("  ") for line in lines)
+    row = ";white-space:pre;font-family:monospace"
+    items = "".join(f"<div style='color:#555{row * ('  ' in line)}'>{escape(line)}</div>" for line in rest)
     return (
         "<div style='border:1px solid #ccc;border-radius:6px;padding:.6em 1em;display:inline-block;"
         "font-family:sans-serif'>"

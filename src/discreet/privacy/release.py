@@ -12,7 +12,6 @@ Source
     McSherry 2009 (parallel composition).
 """
 
-import json
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -27,16 +26,19 @@ from discreet.errors import BadInput, Refused, clean, printable
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.intervals import (
     Interval,
+    Mapped,
     Shown,
     Spread,
+    aligned,
     check_confidence,
     coefficient_table,
     coefficients,
     columns_of,
+    few,
     numbers_of,
 )
-from discreet.privacy.value_arrays import frame
-from discreet.privacy.values import Array, Scalar, Value, label, like, plain, stored, value_of
+from discreet.privacy.value_arrays import frame, listed
+from discreet.privacy.values import Array, Scalar, Value, error_of, json_text, label, plain, stored, value_of
 from discreet.version import __version__
 
 T = TypeVar("T")
@@ -227,22 +229,39 @@ class Release(Generic[T]):
     def __str__(self) -> str:
         return printable("\n".join(self._lines()))
 
+    def __repr__(self) -> str:
+        """Two lines: the answer with its interval, and what it cost."""
+        shown = self.shown()
+        told = f"refused. {self.refusal}" if shown.value is None else shown.line
+        seeded = "" if self.provenance.publishable else f"; {UNPUBLISHABLE}"
+        return printable(f"{self._head} {told}\n{self.guarantee}{seeded}")
+
+    @property
+    def _head(self) -> str:
+        """Its name, with what was done to the values where the name alone would mislead."""
+        target = getattr(self.spread, "target", "")
+        return f"{clean(self.name)}{' ' * bool(target)}{target}:"
+
     def _lines(self) -> list[str]:
+        first, *rest = self.body
+        return [f"{self._head}{' ' * bool(first)}{first}", *(f"  {line}" for line in rest), *self._promise()]
+
+    @property
+    def body(self) -> list[str]:
+        """The answer, its interval and its errors for people; the first line stands beside its name."""
         shown = self.shown()
         if shown.value is None:
-            said = f"refused. {self.refusal}" if self.refusal is not None else "None"
-            return [f"{clean(self.name)}: {said}", *self._promise()]
-        target = getattr(self.spread, "target", "")  # what was done to the values, where the name alone would mislead
-        lines = [f"{clean(self.name)}{' ' * bool(target)}{target}: {shown.told}"]
-        if shown.interval is not None:
-            lines.append(f"  {shown.interval.name} for {shown.interval.about}: {shown.range}")
-        elif shown.no_interval is not None:
-            lines.append(f"  {shown.no_interval}")
-        if self.spread is not None:
-            sizes = {"sampling": self.spread.sampling, "privacy": self.spread.privacy}
-            parts = [f"{word} {value_of(size)}" for word, size in sizes.items() if size is not None]
-            lines += [f"  standard deviation: {', '.join(parts)}"] if parts else []
-        return lines + self._promise()
+            return [f"refused. {self.refusal}" if self.refusal is not None else "None"]
+        bar = f"{shown.interval.name} for {shown.interval.about}" if shown.interval is not None else shown.no_interval
+        if shown.tabled:
+            return ["", *shown.table(), *([bar] if bar else [])]
+        lines = [shown.told]
+        lines += [f"{bar}{f': {shown.range}' if shown.interval is not None else ''}"] if bar else []
+        if self.spread is not None and len(shown.numbers) == 1:
+            sizes = {"sampling": shown.numbers[0].sampling, "privacy": shown.numbers[0].privacy}
+            parts = [f"{word} {few(size)}" for word, size in sizes.items() if size is not None]
+            lines += [f"standard deviation: {', '.join(parts)}"] if parts else []
+        return lines
 
     def _promise(self) -> list[str]:
         """What holds of it, whatever the answer is."""
@@ -254,45 +273,6 @@ class Release(Generic[T]):
         from discreet.privacy.picture import card
 
         return card(self._lines())
-
-
-@dataclass(frozen=True, slots=True)
-class Mapped:
-    """The spread of a monotone function of a release: the ends of the interval are mapped."""
-
-    inner: Spread
-    function: Callable[[Any], Any]
-    sampling: None = None
-    privacy: None = None
-
-    @property
-    def confidence(self) -> float:
-        """The declared confidence, or the usual one."""
-        return float(getattr(self.inner, "confidence", 0.95))
-
-    def interval(self, confidence: float) -> Interval:
-        """Both ends mapped, in order."""
-        inner = self.inner.interval(confidence)
-        try:
-            first, second = self.function(inner.low), self.function(inner.high)
-            low, high = (first, second) if np.all(first <= second) else (second, first)
-        except Exception:  # noqa: BLE001  log at 0, say: the answer stands, its error bar does not
-            raise Refused("no interval: the function has no value, or none to compare, at one of its ends") from None
-        return replace(inner, low=low, high=high, about=f"a function of {inner.about}")
-
-
-def json_text(record: Any, indent: int | None) -> str:
-    """A record as JSON; half a surrogate pair as JSON writes it."""
-    text = json.dumps(record, indent=indent, ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def error_of(value: Value, size: Any) -> Any:
-    """An end of an interval or the size of an error, in the order of the value's numbers; of a scalar one number."""
-    if size is None or isinstance(size, str):  # a date
-        return size
-    numbers = like(value, size)
-    return plain(numbers[0] if isinstance(value, Scalar) and numbers else numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,14 +365,34 @@ class Groups(Mapping[Any, Release[Any]]):
         return card(str(self).splitlines())
 
     def __str__(self) -> str:
-        lines = [f"{self.name}:"]
-        for key, release in self.releases:
-            answer, *rest = str(release).splitlines()
-            shown = answer.removeprefix(clean(release.name))  # a colon follows, or what was done to the values
-            shown = f",{shown}" if shown.startswith(" ") else shown
-            bar = [line.strip() for line in rest if " interval " in line]
-            told = str(key) if isinstance(self.by, str) else ", ".join(map(str, key))
-            lines.append(f"  {clean(told)}{shown}" + (f" ({bar[0]})" if bar else ""))
+        lines = [f"{clean(self.name)}:", *(f"  {line}" for line in self._table())]
         warning = [] if self.publishable else [f"  {UNPUBLISHABLE.upper()}"]
         promise = [f"  {self.guarantee}", *(f"  note: {note}" for note in self.notes), *warning]
         return printable("\n".join([*lines, *promise]))
+
+    def __repr__(self) -> str:
+        """Two lines: the answers with their intervals, and what they cost."""
+        told = [f"{clean(label(key))} {shown.short if shown.value else 'refused'}" for key, shown in self.shown()]
+        seeded = "" if self.publishable else f"; {UNPUBLISHABLE}"
+        return printable(f"{clean(self.name)}: {listed(told[:4], len(told))}\n{self.guarantee}{seeded}")
+
+    def _table(self) -> list[str]:
+        """A line for each group: its number and interval; below them what these are about, and what was refused.
+
+        What is not one number stands below the name of its group as it is shown alone.
+        """
+        rows: list[list[str]] = []
+        about: dict[str, list[str]] = {}
+        below: list[str] = []
+        for key, release in self.releases:
+            shown, name = release.shown(), clean(label(key))
+            if shown.value is None:
+                below.append(f"{name}: refused. {release.refusal}")
+            elif len(shown.numbers) != 1 or shown.tabled:
+                below += [f"{name}: {release.body[0]}".rstrip(), *(f"  {line}" for line in release.body[1:])]
+            else:
+                rows.append([name, *shown.numbers[0].told])
+                if shown.interval is not None:
+                    about.setdefault(f"{shown.interval.name} for {shown.interval.about}", []).append(name)
+        told = [f"{text}" if len(about) == 1 else f"{', '.join(names)}: {text}" for text, names in about.items()]
+        return [*(aligned([["", "estimate", "interval"], *rows]) if rows else []), *told, *below]

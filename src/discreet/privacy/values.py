@@ -5,6 +5,7 @@
 "kind" says which it is. Objects of discreet 0.1 have no kind and are known by their fields.
 """
 
+import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
@@ -119,6 +120,20 @@ def stored(answer: Any) -> Any:
     kind, (_, form) = next(item for item in FORMS.items() if item[1][0] is type(value))
     held = [plain(getattr(value, field.name)) for field in fields(value)]
     return {"kind": kind, **dict(zip(form, held, strict=True))}
+
+
+def json_text(record: Any, indent: int | None) -> str:
+    """A record as JSON; half a surrogate pair as JSON writes it."""
+    text = json.dumps(record, indent=indent, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def error_of(value: Value, size: Any) -> Any:
+    """An end of an interval or the size of an error, in the order of the value's numbers; of a scalar one number."""
+    if size is None or isinstance(size, str):  # a date
+        return size
+    numbers = like(value, size)
+    return plain(numbers[0] if isinstance(value, Scalar) and numbers else numbers)
 
 
 def recall(record: Any) -> Any:

@@ -14,9 +14,9 @@ from pydantic import model_validator
 
 from discreet.errors import BadInput, safe
 from discreet.privacy.intervals import Shown
-from discreet.privacy.release import Release, json_text
+from discreet.privacy.release import Release
 from discreet.privacy.stored import Amounts, Plain, StoredGroup, StoredRelease, Strict, Text, checked
-from discreet.privacy.values import Scalar, label
+from discreet.privacy.values import Scalar, json_text, label
 
 FORMATS: Final = ("discreet report 1", "discreet report 2")  # the second says of each value which kind it is
 DEEPEST: Final = 40

@@ -147,7 +147,7 @@ class Crosstab:
         empty = [one for one, side in zip(self.names, sides, strict=True) if not len(side)]
         if empty or math.prod(map(len, sides)) > MOST:  # [crosstab.2]
             many = f"the categories that were found make more than {MOST} cells; list fewer"
-            few = f"no category of {' or '.join(empty)} is shared by enough people; list them, or ask for a larger epsilon"
+            few = f"no category of {' or '.join(empty)} is common enough; list them, or ask for a larger epsilon"
             return replace(blank, refusal=few if empty else many)
         shape = tuple(map(len, sides))
         cost = stages.part("cells", Laplace).epsilon

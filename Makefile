@@ -45,9 +45,10 @@ docs: $(READY) ## the site, into build/site: offline, a warning is an error
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going -b html docs build/site
 	@echo "open build/site/index.html"
 
-notebooks: $(READY) ## run the lectures' notebooks, and keep their output and pictures
+notebooks: $(READY) ## run the lectures' notebooks and the gallery, and keep their output and pictures
 	@$(BIN)/uv pip install --quiet -c constraints.txt -e '.[docs]' || $(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
 	$(BIN)/python -m scripts.notebooks
+	$(BIN)/python -m scripts.gallery
 
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff format .

@@ -219,15 +219,16 @@ def left_out(studies: dict[str, dict[str, Any]]) -> list[str]:
 
 def picture(studies: dict[str, dict[str, Any]]) -> str:
     """Coverage, a dot for each figure; the colours read on light and on dark pages."""
-    low, left, width, step = 0.84, 300, 380, 24
+    low, left, width, step = 0.83, 10, 420, 40
 
     def at(value: float) -> float:
         return left + width * (value - low) / (1 - low)
 
     height = step * len(COVERAGE) + 50
+    wide = left + width + 20
     look = 'font-family="system-ui, sans-serif" font-size="13" fill="#7a828c"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 20} {height}" {look}>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" viewBox="0 0 {wide} {height}" {look}>',
         "<title>Coverage of 95% intervals: a dot for each figure, red where a bar is missed</title>",
     ]
     for tick in (0.85, 0.90, 0.95, 1.0):
@@ -235,8 +236,8 @@ def picture(studies: dict[str, dict[str, Any]]) -> str:
         parts.append(f'<path d="M{at(tick):.1f} 8V{height - 34}" stroke="#9aa2ac"{strong}/>')
         parts.append(f'<text x="{at(tick):.1f}" y="{height - 16}" text-anchor="middle">{tick:.2f}</text>')
     for place, line in enumerate(COVERAGE):
-        y = step * place + 20
-        parts.append(f'<text x="{left - 12}" y="{y + 4}" text-anchor="end">{line.told.removeprefix("... ")}</text>')
+        y = step * place + 34
+        parts.append(f'<text x="{left}" y="{y - 12}">{line.told.removeprefix("... ")}</text>')
         for row in studies[line.study]["rows"]:
             if line.takes(line.study, row):
                 colour = "#2f7fd0" if row[4] else "#d03b2f"

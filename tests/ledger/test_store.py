@@ -42,10 +42,10 @@ def test_ten_tenths_fit_and_the_eleventh_does_not(place: Place) -> None:
             again.charge("people", Laplace(1e-9), "mean")
 
 
-def test_a_reserve_is_a_charge(file: Place) -> None:
+def test_a_charge_is_the_next_entry(file: Place) -> None:
     with used(file) as ledger:
         assert ledger.balance("people").left.epsilon == 1
-        assert ledger.reserve("people", Laplace(0.1), "x").number == 2
+        assert ledger.charge("people", Laplace(0.1), "x").number == 2
 
 
 @pytest.mark.claim("store.2")

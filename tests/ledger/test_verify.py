@@ -147,7 +147,8 @@ def rewritten(place: Place, change: Callable[[list[Entry]], list[Entry]], *, sig
         values = {"number": number, "hash": last}
         if signed:
             values["signature"] = seal.sign("head", ledger, number, last)
-            values["accounts"] = seal.sign("accounts", ledger, number, standing(connection))
+            signatures = connection.execute(sa.select(ACCOUNTS.c.signature)).scalars()
+            values["accounts"] = seal.sign("accounts", ledger, number, standing(signatures))
         connection.execute(sa.update(LEDGER), values)
 
     database = Database(place.where, 10.0)

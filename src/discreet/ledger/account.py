@@ -17,7 +17,7 @@ An account is a filter (accounting/filter.py) of one population, or of one analy
 the unit that its promise is for. What a filter counts in is fixed when the account is opened. Numbers and losses are
 written as exact rationals, in text.
 
-Four steps, always in this order: reserve (`charge`), compute, store, show. What is shown is what `store` gave back.
+Four steps, always in this order: charge, compute, store, show. What is shown is what `store` gave back.
 After a crash before `store`, budget is spent and nothing was seen: asking again with the same request computes anew
 without a second charge. There is no refund: whether an answer was seen cannot be proved afterwards.
 """
@@ -26,7 +26,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from operator import attrgetter
@@ -241,11 +241,10 @@ class Entry:
     request: str | None
     body: str
     previous: str
+    hash: str = field(init=False)  # what the next entry continues
 
-    @property
-    def hash(self) -> str:
-        """What the next entry continues. [account.4]"""
-        return digest(canonical(FIELDS(self)))  # [account.4]
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hash", digest(canonical(HASHED(self))))  # [account.4]
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -253,7 +252,7 @@ class Entry:
         return dict(json.loads(self.body))
 
 
-FIELDS: Final = attrgetter(*Entry.__slots__)  # of an entry, in order
+HASHED: Final = attrgetter(*Entry.__slots__[:-1])  # all else of an entry, in order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,19 +8,20 @@ Claims
 """
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import sqlalchemy as sa
 
 from discreet.errors import BadInput, LedgerChanged, LedgerFault
-from discreet.ledger.account import FIELDS, GENESIS, Account, Entry, Kind, Receipt, canonical, digest, now
+from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, digest, now
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
 from discreet.ledger.ledger_text import alike
 from discreet.ledger.seal import Head, Seal
 
 VERSION: Final = 2  # of the tables; 1 had no signatures of entries
-COLUMNS: Final = (*Entry.__slots__[1:], "hash")  # the first of the table: an entry, but for the ledger that it is in
+COLUMNS: Final = Entry.__slots__[1:]  # the first of the table: an entry, but for the ledger that it is in
 WHOLE: Final = ""  # stands for a population's own account, beside those of its analysts
 
 _HERE = (ACCOUNTS.c.population == sa.bindparam("whose")) & (ACCOUNTS.c.analyst == sa.bindparam("part"))
@@ -38,7 +39,7 @@ CHARGES: Final = (
 )
 ANSWER: Final = sa.select(ANSWERS).where(ANSWERS.c.number == sa.bindparam("charge"))
 ACCOUNT: Final = sa.select(ACCOUNTS).where(_HERE)
-ALL_ACCOUNTS: Final = sa.select(ACCOUNTS.c.signature)
+SIGNATURES: Final = sa.select(ACCOUNTS.c.population, ACCOUNTS.c.analyst, ACCOUNTS.c.signature)
 NAMES: Final = sa.select(ACCOUNTS.c.population, ACCOUNTS.c.analyst)
 MOVE_HEAD: Final = sa.update(LEDGER)
 KEEP_ACCOUNT: Final = sa.update(ACCOUNTS).where(_HERE)
@@ -52,7 +53,7 @@ def found_ledger(connection: sa.Connection, seal: Seal, *, anchored: bool) -> No
     if connection.execute(sa.select(LEDGER.c.one)).first() is None:
         ledger = os.urandom(16).hex()
         head = {"number": 0, "hash": GENESIS, "signature": seal.sign("head", ledger, 0, GENESIS)}
-        head |= {"accounts": seal.sign("accounts", ledger, 0, standing(connection))}
+        head |= {"accounts": seal.sign("accounts", ledger, 0, standing([]))}
         row = {"one": 1, "version": VERSION, "ledger": ledger, "fingerprint": seal.sign(*who(ledger, anchored))}
         connection.execute(LEDGER.insert().values(**row, **head))
 
@@ -80,9 +81,9 @@ def length(connection: sa.Connection) -> int:
     return int(connection.execute(sa.select(LEDGER.c.number)).scalar() or 0)
 
 
-def standing(connection: sa.Connection) -> str:
-    """One digest of all accounts; few rows, however many entries."""
-    return digest(canonical(sorted(connection.execute(ALL_ACCOUNTS).scalars())))
+def standing(signatures: Iterable[str]) -> str:
+    """One digest of all accounts, by their signatures; few, however many entries."""
+    return digest(canonical(sorted(signatures)))
 
 
 def entry_of(ledger: str, row: Any) -> Entry:
@@ -92,11 +93,12 @@ def entry_of(ledger: str, row: Any) -> Entry:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The ledger inside a transaction."""
+    """The ledger inside a transaction. `signed` are the accounts' signatures, once the head is locked."""
 
     connection: sa.Connection
     seal: Seal
     ledger: str
+    signed: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def head(self) -> Head:
         """The head, locked until the transaction ends, and found to be sound."""
@@ -105,8 +107,9 @@ class Pages:
         ours = row.ledger == self.ledger and self.seal.fits(row.signature, "head", row.ledger, row.number, row.hash)
         if not ours or (last or GENESIS) != row.hash:  # [pages.1]
             raise changed("its head is not what was signed")
+        self.signed.update({(whose, part): signed for whose, part, signed in self.connection.execute(SIGNATURES)})
         # [pages.1]
-        if not self.seal.fits(row.accounts, "accounts", self.ledger, row.number, standing(self.connection)):
+        if not self.seal.fits(row.accounts, "accounts", self.ledger, row.number, standing(self.signed.values())):
             raise changed("the accounts are not those that belong to its head")
         return Head(row.number, row.hash, row.signature)
 
@@ -126,11 +129,10 @@ class Pages:
             body=body,
             previous=head.hash,
         )
-        hash_ = entry.hash
-        new = Head(number, hash_, self.seal.sign("head", self.ledger, number, hash_))
+        new = Head(number, entry.hash, self.seal.sign("head", self.ledger, number, entry.hash))
         signed = {"hash": new.hash, "signature": new.signature}
-        self.connection.execute(NEW_ENTRY, dict(zip(COLUMNS, (*FIELDS(entry)[1:], hash_), strict=True)) | signed)
-        accounts = self.seal.sign("accounts", self.ledger, number, standing(self.connection))
+        self.connection.execute(NEW_ENTRY, {name: getattr(entry, name) for name in COLUMNS} | signed)
+        accounts = self.seal.sign("accounts", self.ledger, number, standing(self.signed.values()))
         self.connection.execute(MOVE_HEAD, {"number": number, "accounts": accounts} | signed)
         return entry, new
 
@@ -154,6 +156,7 @@ class Pages:
         """Write an account, signed. [pages.2]"""
         part, state = analyst or WHOLE, account.to_text()
         row = {"state": state, "signature": self.seal.sign("account", self.ledger, population, part, state)}
+        self.signed[population, part] = row["signature"]
         if new:
             self.connection.execute(NEW_ACCOUNT, {"population": population, "analyst": part, **row})
         else:

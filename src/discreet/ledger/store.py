@@ -164,8 +164,6 @@ class Ledger:
 
         return self._write(work)
 
-    reserve = charge  # the first of the four steps: reserve, compute, store, show
-
     def store(self, receipt: Receipt, answer: str) -> str:
         """Keep the answer (JSON) of a charge; gives back the answer to show: the first that was stored. [store.2]"""
         text = words.answer(answer)
@@ -259,7 +257,7 @@ class Ledger:
             pages = Pages(connection, self._seal, self._id)
             head = pages.head()
             if self._anchor is not None:
-                self._compare_with_anchor(pages, head.number)
+                self._compare_with_anchor(pages, head.number, head)
                 self._anchor.append(head, begin=head.number == 0, recorded=False)  # before the next: [seal.4]
             return work(pages, head)
 
@@ -289,8 +287,11 @@ class Ledger:
 
         return self._write(work)
 
-    def _compare_with_anchor(self, pages: Pages, entries: int) -> None:
-        """That the anchor has seen these entries, but for the last, and no others. [store.4]"""
+    def _compare_with_anchor(self, pages: Pages, entries: int, head: Head | None = None) -> None:
+        """That the anchor has seen these entries, but for the last, and no others. [store.4]
+
+        `head` is one that was found to be sound: an anchor that ends there needs no second look.
+        """
         if self._anchor is None:
             return
         last = self._anchor.furthest()
@@ -300,7 +301,7 @@ class Ledger:
                 f"{missing}. An older copy of {self._database.name} would look the same, so nothing is charged: put "
                 f"the anchor {self._anchor.path} back; if it is lost, see `discreet ledger trust --help`"
             )  # [store.4]
-        if last is None:
+        if last is None or last == head:
             return
         found = pages.entry(last.number) if last.number else None
         hash_ = GENESIS if last.number == 0 else None if found is None else found.hash

@@ -201,9 +201,10 @@ def _anchored(reading: _Reading, heads: Iterable[Head | None] | None, entries: i
 
 def _head(reading: _Reading, connection: sa.Connection, seal: Seal) -> None:
     row = connection.execute(sa.select(LEDGER)).one()
+    signatures = connection.execute(sa.select(ACCOUNTS.c.signature)).scalars()
     if not seal.fits(row.signature, "head", row.ledger, row.number, row.hash):
         reading.wrong(None, "the head is not signed with this key: the end of the chain, or all of it, was rewritten")
-    if not seal.fits(row.accounts, "accounts", reading.ledger, row.number, standing(connection)):
+    if not seal.fits(row.accounts, "accounts", reading.ledger, row.number, standing(signatures)):
         reading.wrong(None, "the accounts are not those that belong to the head: one or more were set back or removed")
     if row.number > reading.last:
         reading.missing(reading.last + 1, row.number)

@@ -69,7 +69,7 @@ def test_scales_at_powers_of_two_and_at_the_ends() -> None:
 @pytest.mark.parametrize("moves", [(1,), (2,), (1, 1), (1, 2, -1)])
 def test_log_ratio_of_a_shift_is_within_epsilon(epsilon: float, moves: tuple[int, ...]) -> None:
     request = Blur([0] * len(moves), sum(map(abs, moves)), Laplace(epsilon))
-    scale = float(request._scale())
+    scale = float(request.scale)
     worst = sum(np.abs(log_ratios(discrete_laplace(scale), discrete_laplace(scale, move))).max() for move in moves)
     assert epsilon * (1 - 1e-6) <= worst <= epsilon * (1 + 1e-9)
 
@@ -136,7 +136,7 @@ def test_sigma_is_never_below_what_is_paid_for_and_slack_covers(sensitivity: int
         return
     enough = slack(size, sigma)
     request = Blur([0] * size, sensitivity, Gaussian(mu, enough))
-    assert request._scale() >= sensitivity / Fraction(repr(mu))
+    assert request.scale >= sensitivity / Fraction(repr(mu))
     if size:
         with pytest.raises(BadInput, match="slack"):
             Blur([0] * size, sensitivity, Gaussian(mu, enough * Fraction(999, 1000)))
@@ -258,7 +258,7 @@ def test_small_sums_by_cells() -> None:
 
 def test_a_numpy_sensitivity_is_as_good_as_a_plain_one() -> None:
     cost = Laplace(0.123456789012)
-    assert Blur(0, np.int64(2**40), cost)._scale() == Blur(0, 2**40, cost)._scale()  # type: ignore[arg-type]
+    assert Blur(0, np.int64(2**40), cost).scale == Blur(0, 2**40, cost).scale  # type: ignore[arg-type]
 
 
 COST = Gaussian(Fraction(1, 2), Fraction(1, 10**12))

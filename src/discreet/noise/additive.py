@@ -57,7 +57,7 @@ Source
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
 from typing import Any, Final
@@ -217,21 +217,22 @@ class Blur:
     values: Any
     sensitivity: Number
     cost: Laplace | Gaussian
+    steps: Steps = field(init=False, repr=False)
+    scale: Fraction = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        size, scale = whole(self.values).size, self._scale()
-        if isinstance(self.cost, Gaussian):
-            if not 2**COARSE <= scale <= LARGEST_SCALE:
-                raise BadInput(f"sigma is {scale} steps; Gaussian noise needs a grid with 2^20 to 2^50")
-            if exact(self.cost.slack) < slack(size, int(scale)):  # [additive.2]
-                raise BadInput(f"a slack of {self.cost.slack!r} does not cover {size} values of {scale} steps")
-
-    def _scale(self) -> Fraction:
+        steps = whole(self.values)
         match self.cost:
             case Laplace(epsilon):
-                return drawn_scale(claimed(self.sensitivity) / exact(epsilon))  # [additive.1]
-            case Gaussian(mu):
-                return Fraction(ceil(claimed(self.sensitivity) / exact(mu)))  # [additive.2]
+                scale = drawn_scale(claimed(self.sensitivity) / exact(epsilon))  # [additive.1]
+            case Gaussian(mu, off):
+                scale = Fraction(ceil(claimed(self.sensitivity) / exact(mu)))  # [additive.2]
+                if not 2**COARSE <= scale <= LARGEST_SCALE:
+                    raise BadInput(f"sigma is {scale} steps; Gaussian noise needs a grid with 2^20 to 2^50")
+                if exact(off) < slack(steps.size, int(scale)):  # [additive.2]
+                    raise BadInput(f"a slack of {off!r} does not cover {steps.size} values of {scale} steps")
+        object.__setattr__(self, "steps", steps)
+        object.__setattr__(self, "scale", scale)
 
     @property
     def loss(self) -> Loss:
@@ -242,11 +243,11 @@ class Blur:
 
     def answer(self, source: BitSource) -> Any:
         """The values plus noise, of the same shape, cut to +-EDGE."""
-        steps, scale = whole(self.values), self._scale()
+        steps = self.steps
         if isinstance(self.cost, Laplace):
-            noise = source.laplace(steps.size, scale)
+            noise = source.laplace(steps.size, self.scale)
         else:
-            noise = source.gaussian(steps.size, int(scale))
+            noise = source.gaussian(steps.size, int(self.scale))
         noisy = np.clip(noise.reshape(steps.shape), -EDGE - steps, EDGE - steps) + steps  # [additive.1]
         return noisy if steps.ndim else int(noisy)
 
@@ -254,7 +255,7 @@ class Blur:
         """Different parameters or shapes, or a distance above the claim."""
         if (self.sensitivity, self.cost) != (neighbour.sensitivity, neighbour.cost):
             return "the scale of the noise depends on the data"
-        mine, other = whole(self.values), whole(neighbour.values)
+        mine, other = self.steps, neighbour.steps
         if mine.shape != other.shape:
             return f"the shape of the answer depends on the data: {mine.shape} and {other.shape}"
         moves = [abs(a - b) for a, b in zip(mine.ravel().tolist(), other.ravel().tolist(), strict=True)]

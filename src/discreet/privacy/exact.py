@@ -20,6 +20,8 @@ def exact(number: Number) -> Fraction:
     >>> sum([exact(0.1)] * 10) == 1
     True
     """
+    if type(number) is Fraction and type(number.numerator) is type(number.denominator) is int:
+        return number
     if isinstance(number, Rational):
         return Fraction(int(number.numerator), int(number.denominator))  # plain ints: numpy's would overflow
     return Fraction(repr(float(number)))
@@ -28,7 +30,8 @@ def exact(number: Number) -> Fraction:
 def is_number(value: object) -> bool:
     """Whether `value` is one finite real number (and not a truth value)."""
     try:
-        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+        plain = type(value) in (float, int, Fraction)  # asked first: it is quick
+        return (plain or (not isinstance(value, bool) and isinstance(value, Real))) and math.isfinite(value)  # type: ignore[arg-type]
     except OverflowError:  # a whole number beyond the floats
         return False
 

@@ -48,7 +48,7 @@ from discreet.privacy.guarantee import SMALLEST_EPSILON, Guarantee, Neighbours, 
 from discreet.privacy.loss import Approximate, Laplace, Loss, alongside, group_delta
 from discreet.privacy.mechanism import Mechanism, Randomness, by_group, check, check_machine, in_full
 from discreet.privacy.release import Groups, Release
-from discreet.privacy.values import TestResult, said
+from discreet.privacy.values import TestResult, plain
 from discreet.tables.dates import as_dates, by_quantile, dated
 from discreet.tables.grouping import Grouping
 from discreet.tables.streams import Stream
@@ -103,12 +103,14 @@ class Price:
     def check(self, title: str) -> None:
         """BadInput or Refused for what options, or a public number of people, do not allow; nothing is read."""
         check_machine(self.mechanism)
-        for promised in (one.guarantee for one in (self.mechanism, self.finder) if one is not None):
-            check_budget(promised.epsilon, promised.delta, self.size)
+        ran = self.mechanism.guarantee
+        check_budget(ran.epsilon, ran.delta, self.size)
+        if self.finder is not None:
+            check_budget(self.finder.guarantee.epsilon, self.finder.guarantee.delta, self.size)
         try:
             check(self.mechanism, self.size)
         except Refused as error:
-            raise Refused(f"{title}: {in_full(str(error), self.guarantee, promised)}. Nothing was charged") from None
+            raise Refused(f"{title}: {in_full(str(error), self.guarantee, ran)}. Nothing was charged") from None
 
 
 def price(
@@ -211,11 +213,13 @@ class Question:
         """The whole question in plain values, for the ledger."""
         return {
             "statistic": self.statistic.name,
-            "options": said(self.arguments),
+            "options": plain(self.arguments, record=True),
             "where": None if self.where is None else self.where.text,
-            "by": None if self.grouping is None else said(self.grouping.name),
-            "keys": None if self.grouping is None or self.grouping.keys is None else said(self.grouping.keys),
-            "columns": said(list(self.wanted.wants)),
+            "by": None if self.grouping is None else plain(self.grouping.name),
+            "keys": None
+            if self.grouping is None or self.grouping.keys is None
+            else plain(self.grouping.keys, record=True),
+            "columns": plain(self.wanted.wants),
             "person": self.people.person,
         }
 

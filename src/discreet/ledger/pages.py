@@ -10,6 +10,7 @@ Claims
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -22,6 +23,7 @@ from discreet.ledger.seal import Head, Seal
 
 VERSION: Final = 2  # of the tables; 1 had no signatures of entries
 COLUMNS: Final = Entry.__slots__[1:]  # the first of the table: an entry, but for the ledger that it is in
+CELLS: Final = attrgetter(*COLUMNS)
 WHOLE: Final = ""  # stands for a population's own account, beside those of its analysts
 
 _HERE = (ACCOUNTS.c.population == sa.bindparam("whose")) & (ACCOUNTS.c.analyst == sa.bindparam("part"))
@@ -107,7 +109,8 @@ class Pages:
         ours = row.ledger == self.ledger and self.seal.fits(row.signature, "head", row.ledger, row.number, row.hash)
         if not ours or (last or GENESIS) != row.hash:  # [pages.1]
             raise changed("its head is not what was signed")
-        self.signed.update({(whose, part): signed for whose, part, signed in self.connection.execute(SIGNATURES)})
+        for whose, part, signature in self.connection.execute(SIGNATURES):
+            self.signed[whose, part] = signature
         # [pages.1]
         if not self.seal.fits(row.accounts, "accounts", self.ledger, row.number, standing(self.signed.values())):
             raise changed("the accounts are not those that belong to its head")
@@ -131,7 +134,7 @@ class Pages:
         )
         new = Head(number, entry.hash, self.seal.sign("head", self.ledger, number, entry.hash))
         signed = {"hash": new.hash, "signature": new.signature}
-        self.connection.execute(NEW_ENTRY, {name: getattr(entry, name) for name in COLUMNS} | signed)
+        self.connection.execute(NEW_ENTRY, dict(zip(COLUMNS, CELLS(entry), strict=True)) | signed)
         accounts = self.seal.sign("accounts", self.ledger, number, standing(self.signed.values()))
         self.connection.execute(MOVE_HEAD, {"number": number, "accounts": accounts} | signed)
         return entry, new

@@ -76,15 +76,20 @@ def like(value: Value, end: Any) -> Any:
     return numbers if len(numbers) == many else [None] * many
 
 
-def plain(thing: Any) -> Any:
-    """Anything as JSON knows it; numbers that JSON lacks become null."""
+def plain(thing: Any, *, record: bool = False) -> Any:
+    """Anything as JSON knows it; numbers that JSON lacks become null.
+
+    In the `record` of a question a fraction stays one, as text, and code is there by its name.
+    """
+    if record and callable(thing) and hasattr(thing, "__qualname__"):
+        return f"{thing.__module__}.{thing.__qualname__}"
     match thing:
         case None | bool() | int() | str():
             return thing
         case Enum():
             return thing.value
         case Fraction():
-            return float(thing)
+            return str(thing) if record else float(thing)
         case float():
             return thing if abs(thing) < math.inf else None
         case range() | bytes():
@@ -92,9 +97,9 @@ def plain(thing: Any) -> Any:
         case np.ndarray() | np.generic():
             return plain(thing.tolist())
         case Mapping() if not is_dataclass(thing):
-            return {str(key): plain(value) for key, value in thing.items()}
+            return {str(key): plain(value, record=record) for key, value in thing.items()}
         case list() | tuple():
-            return [plain(item) for item in thing]
+            return [plain(item, record=record) for item in thing]
     if is_dataclass(thing) and not isinstance(thing, type):
         return {field.name: plain(getattr(thing, field.name)) for field in fields(thing)}
     return str(thing)
@@ -132,6 +137,8 @@ def error_of(value: Value, size: Any) -> Any:
     """An end of an interval or the size of an error, in the order of the value's numbers; of a scalar one number."""
     if size is None or isinstance(size, str):  # a date
         return size
+    if isinstance(value, Scalar) and isinstance(size, int | float):
+        return plain(size)
     numbers = like(value, size)
     return plain(numbers[0] if isinstance(value, Scalar) and numbers else numbers)
 
@@ -256,14 +263,3 @@ FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
     "test": (TestResult, {"statistic": _number, "p_value": _number}),
     "distribution": (_fitted, {"family": _text, "parameters": _parameters, "curve": _curve}),
 }
-
-
-def said(thing: Any) -> Any:
-    """An option for the record: values as they are, code by its name."""
-    if callable(thing) and hasattr(thing, "__qualname__"):
-        return f"{thing.__module__}.{thing.__qualname__}"
-    if isinstance(thing, Mapping):
-        return {str(name): said(value) for name, value in thing.items()}
-    if isinstance(thing, list | tuple):
-        return [said(item) for item in thing]
-    return str(thing) if isinstance(thing, Fraction) else plain(thing)

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import discreet
 from discreet.errors import BadInput, Refused
-from discreet.sklearn.regressors import PrivateLinearRegression, PrivateLogisticRegression
+from discreet.sklearn import PrivateLinearRegression, PrivateLogisticRegression
 
 VALUES = "an exception that depends on a value of the data tells of it: missing and infinite outcomes are no error"
 EXCLUDED = {

@@ -134,7 +134,7 @@ def noisy_max_distribution(scores: tuple[int, ...], scale: float, ties_low: bool
 @pytest.mark.claim("choose.4")
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 def test_noisy_max_in_a_small_world(epsilon: float) -> None:
-    scale = float(NoisyMax([0], 1, Approximate(epsilon, 0))._scale())
+    scale = float(NoisyMax([0], 1, Approximate(epsilon, 0)).scale)
     distributions = {
         scores: noisy_max_distribution(scores, scale) for scores in itertools.product((0, 1, 2, 6), repeat=3)
     }
@@ -177,8 +177,8 @@ def test_ties_go_to_the_lower_index_and_the_noise_is_one_sided() -> None:
 
 @pytest.mark.claim("choose.4")
 def test_the_scale_of_noisy_max() -> None:
-    assert NoisyMax([0], Fraction(3, 2), Approximate(0.25, 0))._scale() == 12
-    assert NoisyMax([0], 1, Approximate(3, 0))._scale() >= Fraction(2, 3)
+    assert NoisyMax([0], Fraction(3, 2), Approximate(0.25, 0)).scale == 12
+    assert NoisyMax([0], 1, Approximate(3, 0)).scale >= Fraction(2, 3)
 
 
 def test_accuracy_of_both_is_within_the_stated_bound() -> None:

@@ -36,7 +36,8 @@ Source
     Tsfadia, Cohen, Kaplan, Mansour and Stemmer 2022, and as cited in the modules above.
 """
 
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -150,20 +151,7 @@ class FriendlyMean:
         table = matrix(rows, self.columns)
         size = table.size if self.neighbours.size_is_public else None
         check_budget(self.epsilon, self.delta, None if size is None else max(1, size))
-        found = self._centre(table, size, rng)
-        shown = {
-            "radius": self.radius,
-            "method": self.method,
-            "neighbours": self.neighbours,
-            "rows": size,
-            "survivors": None if found is None else found.survivors,
-        }
-        blank: Release[Floats] = Release(
-            self.guarantee, Provenance("FriendlyMean", shown, rng.secure), name="mean of the rows that agree"
-        )
-        if found is None:
-            return replace(blank, refusal=too_few("rows", self.radius))
-        return replace(blank, answer=found.point, spread=NoiseBand(found.point, found.deviation))
+        return of_agreeing("rows", self, {"method": self.method}, size, self._centre(table, size, rng), rng=rng)
 
     def _centre(self, table: Rows, size: int | None, rng: Randomness) -> Centre | None:
         looked = size if size is None or self.method == "reference" else min(size, self.most)
@@ -188,12 +176,21 @@ class FriendlyMean:
         )
 
 
-def too_few(what: str, radius: float) -> str:
-    """Why there is no answer: public words."""
-    return (
-        f"too few {what} agree within the radius {radius:g}, as far as the noise lets us know; "
-        "try a larger radius, a larger epsilon or more rows"
-    )
+def of_agreeing(
+    what: str, asked: Any, options: Mapping[str, Any], size: int | None, found: Centre | None, *, rng: Randomness
+) -> Release[Floats]:
+    """The mean of the rows, or of the tuples, that agree; or why there is none, in public words."""
+    survivors = None if found is None else found.survivors
+    shown = {"radius": asked.radius, **options, "neighbours": asked.neighbours, "rows": size, "survivors": survivors}
+    history, name = Provenance(type(asked).__name__, shown, rng.secure), f"mean of the {what} that agree"
+    if found is None:
+        refusal = (
+            f"too few {what} agree within the radius {asked.radius:g}, as far as the noise lets us know; "
+            "try a larger radius, a larger epsilon or more rows"
+        )
+        return Release(asked.guarantee, history, refusal=refusal, name=name)
+    spread = NoiseBand(found.point, found.deviation)
+    return Release(asked.guarantee, history, found.point, spread=spread, name=name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ Source
     that needs no radius; this one is the lectures', with the separation that makes an average well defined.
 """
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -44,12 +44,12 @@ from discreet.friendly.average import (
 )
 from discreet.friendly.core import FARTHEST, UNITS, Apart, Points, check_radius, far_apart, match_core
 from discreet.friendly.find_centre import MOST, check_least, check_table, choose_rows, fewest, survivors_at_least
-from discreet.friendly.friendly_mean import NoiseBand, too_few
+from discreet.friendly.friendly_mean import of_agreeing
 from discreet.privacy.exact import Number, root_above
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, promised
-from discreet.privacy.release import Provenance, Release
+from discreet.privacy.release import Release
 from discreet.tables.matrix import Floats, Rows, matrix
 
 SEPARATION = 3  # radii [tuples.1]
@@ -223,16 +223,4 @@ class TupleCore:
             rng=rng,
             least=self.least,
         )
-        shown = {
-            "radius": self.radius,
-            "k": self.k,
-            "neighbours": self.neighbours,
-            "rows": size,
-            "survivors": None if found is None else found.survivors,
-        }
-        blank: Release[Floats] = Release(
-            self.guarantee, Provenance("TupleCore", shown, rng.secure), name="mean of the tuples that agree"
-        )
-        if found is None:
-            return replace(blank, refusal=too_few("tuples", self.radius))
-        return replace(blank, answer=found.point, spread=NoiseBand(found.point, found.deviation))
+        return of_agreeing("tuples", self, {"k": self.k}, size, found, rng=rng)

@@ -53,7 +53,7 @@ Source
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
@@ -199,9 +199,10 @@ class Choose:
     scores: Any
     sensitivity: Number
     cost: Choice
+    listed: Steps = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        whole_scores(self.scores)
+        object.__setattr__(self, "listed", whole_scores(self.scores))
         claimed(self.sensitivity)
 
     @property
@@ -211,7 +212,7 @@ class Choose:
 
     def answer(self, source: BitSource) -> int:
         """First a level (all candidates of one score), then a candidate of that level, uniformly."""
-        scores = whole_scores(self.scores)
+        scores = self.listed
         levels, members = np.unique(scores, return_counts=True)
         unit = exact(self.cost.epsilon) / (2 * exact(self.sensitivity))  # [choose.3]
         heights = (levels - levels[0]).tolist()  # saturated: differences fit into an int64
@@ -242,15 +243,15 @@ class NoisyMax:
     scores: Any
     sensitivity: Number
     cost: Approximate
+    listed: Steps = field(init=False, repr=False)
+    scale: Fraction = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        whole_scores(self.scores)
+        object.__setattr__(self, "listed", whole_scores(self.scores))
         if self.cost.delta or not self.cost.epsilon:
             raise BadInput(f"report noisy max is pure: its cost is Approximate(epsilon, 0), not {self.cost}")
-        self._scale()
-
-    def _scale(self) -> Fraction:
-        return drawn_scale(2 * claimed(self.sensitivity) / exact(self.cost.epsilon))  # [choose.4]
+        scale = drawn_scale(2 * claimed(self.sensitivity) / exact(self.cost.epsilon))  # [choose.4]
+        object.__setattr__(self, "scale", scale)
 
     @property
     def loss(self) -> Loss:
@@ -259,9 +260,8 @@ class NoisyMax:
 
     def answer(self, source: BitSource) -> int:
         """The largest score plus geometric noise."""
-        scores = whole_scores(self.scores)
-        noise = geometric(source, scores.size, self._scale())
-        noisy = [int(score) + int(extra) for score, extra in zip(scores, noise, strict=True)]
+        noise = geometric(source, self.listed.size, self.scale)
+        noisy = [int(score) + int(extra) for score, extra in zip(self.listed, noise, strict=True)]
         return noisy.index(max(noisy))  # [choose.4]
 
     def objection(self, neighbour: "NoisyMax") -> str | None:

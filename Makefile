@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')  # one more than cores: some tests wait
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check audit bench bench-ordinary compare docs notebooks format constraints clean
+.PHONY: help demo test check audit bench bench-ordinary compare docs notebooks dist format constraints clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -49,6 +49,12 @@ notebooks: $(READY) ## run the lectures' notebooks and the gallery, and keep the
 	@$(BIN)/uv pip install --quiet -c constraints.txt -e '.[docs]' || $(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
 	$(BIN)/python -m scripts.notebooks
 	$(BIN)/python -m scripts.gallery
+
+dist: $(READY) ## wheel and sdist, into dist, checked as an index would check them
+	@$(BIN)/uv pip install --quiet -c constraints.txt -e '.[dist]' || $(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dist]'
+	rm -rf dist
+	$(BIN)/uv build --quiet
+	$(BIN)/twine check --strict dist/*
 
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff format .

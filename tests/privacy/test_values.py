@@ -43,7 +43,6 @@ VALUES: list[Value] = [
     Vector(np.array([1.0, 2.0]), ("a", "b"), one_scale=True),
     Matrix(np.array([[4.0, 1.0], [1.0, 9.0]]), ("a", "b")),
     Counts(("a", None, (0.0, 1.0), True), np.array([3, 4, 5, 6]), other=1, threshold=2),
-    CrossCounts(("sex", "ill"), (("F", None), (True,)), np.array([3, 3, 4, 4, 7, 7]), 2),
     Shares(("a", "b"), np.array([0.25, 0.5]), 0.25),
     Coefficients(np.array([2.0, -1.0]), 0.5, ("age", "dose"), "logit"),
     Clusters(np.array([[0.0, 1.0], [9.0, 8.0]]), np.array([70.0, 30.0]), np.array([0.1, 0.2]), None, ("a", "b")),
@@ -51,6 +50,7 @@ VALUES: list[Value] = [
     Distribution("poisson", {"rate": 2.0}, poisson),
     MultivariateNormal(np.array([1.0, 2.0]), np.array([[1.0, 0.5], [0.5, 2.0]]), ("a", "b")),
     TestResult(1.5, 0.03),
+    CrossCounts(("sex", "ill"), (("F", None), (True,)), np.array([3, 3, 4, 4, 7, 7]), 2),
 ]
 
 

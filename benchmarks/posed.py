@@ -44,6 +44,7 @@ CODE: Final[Mapping[str, Any]] = {"estimator": close, "test": nosy}
 OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "closeness_test": {"categories": LABELS},
     "crosstab": {"y": "town", "categories": (LABELS, ["a", "b", "c"])},
+    "difference": {"groups": "label", "between": LABELS},
     "fit": {"names": "number"},
     "fit_distribution": {"x": "hits", "family": "poisson"},
     "goodness_of_fit_test": {"x": "label", "null": EVEN},

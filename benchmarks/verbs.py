@@ -84,7 +84,37 @@ def crosstabs() -> Iterator[Case]:
             yield Case("crosstab", table, columns, _cells(*names), options, error=_largest, assumed=options | sizes)
 
 
-CASES: Mapping[str, Callable[[], Iterator[Case]]] = {"crosstab": crosstabs}
+def _compared(x: str, groups: str, between: tuple[str, str], of: str) -> Callable[[Any, Any], Any]:
+    def truth(frame: Any, _: Any) -> Any:
+        pick = {"mean": lambda part: part.mean(), "median": lambda part: part.quantile(0.5, "lower")}
+        a, b = (float(pick.get(of, pick["mean"])(frame[x][frame[groups].astype(str) == one])) for one in between)
+        return [a - b, a / b, a, b]
+
+    return truth
+
+
+def differences() -> Iterator[Case]:
+    """Means without and with bounds, medians and shares of two groups."""
+    for table, x, groups, between, bounds in (
+        ("AER CPSSW8", "earnings", "gender", ("male", "female"), (0, 100)),
+        ("Ecdat HI", "experience", "hhi", ("yes", "no"), (0, 70)),
+        ("AER NMES1988", "visits", "gender", ("female", "male"), (0, 100)),
+    ):
+        for options in ({"of": "mean"}, {"of": "mean", "bounds": bounds}, {"of": "median"}):
+            asked = {"between": list(between), **options}
+            columns = {"x": x, "groups": groups}
+            truth = _compared(x, groups, between, str(options["of"]))
+            frame = _table(table)[x]
+            usual = {"scale": float(frame.std()), "location": float(frame.mean())} if options["of"] == "mean" else None
+            assumed = None if usual is None else asked | usual
+            yield Case("difference", table, columns, truth, asked, error=_first, assumed=assumed)
+
+
+def _first(release: Any, truth: Any) -> float:
+    return float(abs(release.value[0] - truth[0]))
+
+
+CASES: Mapping[str, Callable[[], Iterator[Case]]] = {"crosstab": crosstabs, "difference": differences}
 
 
 def run(case: Case, runs: int) -> dict[str, Any]:
@@ -106,7 +136,10 @@ def run(case: Case, runs: int) -> dict[str, Any]:
         bar = release.interval(0.95)
         truth = np.asarray(case.truth(frame if bar.population else people, release), dtype=float)
         low, high = (np.ravel(getattr(end, "cells", end)).astype(float) for end in bar)
-        held += bool(((low <= truth) & (truth <= high)).all())
+        known = ~np.isnan(low)
+        inside = (low <= truth) & (truth <= high)
+        at_once = "at once" in bar.about or case.statistic != "difference"
+        held += bool(inside[known].all()) if at_once else bool(inside[0])
         measured = case.error or (lambda one, true: float(np.max(np.abs(np.ravel(one.value) - true))))
         errors.append(measured(release, truth))
     expected = None

@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 from benchmarks.posed import asked_of_tables, mechanism_of, posed
-from benchmarks.subjects.subject import CLOUD, LABELS, NUMBERS, POINTS, SPREAD, Subject, edge_pairs
+from benchmarks.subjects.subject import ADD, CLOUD, LABELS, NUMBERS, POINTS, SPREAD, Subject, edge_pairs
 from discreet.privacy.declaration import Statistic
 
 TRIPLES = tuple((*point, float(place % 2)) for place, point in enumerate(POINTS))
 CROWD = [(*point, float(place % 2)) for place, point in enumerate(CLOUD)]
 NAMES = ("no", "yes", "a", "b", None, 1, True, "")
+ONLY = {"difference": ADD}  # else a question about some of the people, which is asked as one
 PAIRS = tuple((one, other) for one in NAMES for other in NAMES)
 
 
@@ -33,7 +34,9 @@ def subject(statistic: Statistic) -> Subject:
         values, crowd, odd = (*LABELS, "no", "yes"), ["no"] * 40, "yes"
     else:
         values, crowd, odd = NUMBERS, SPREAD, 1e12
-    return Subject(made, values, edge_pairs(crowd[0], odd, crowd), least=min(100, len(crowd)))
+    return Subject(
+        made, values, edge_pairs(crowd[0], odd, crowd), least=min(100, len(crowd)), only=ONLY.get(statistic.name)
+    )
 
 
 SUBJECTS = {f"declared: {one.name}": subject(one) for one in asked_of_tables()}

@@ -11,8 +11,18 @@ from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.release import Groups, Release
-from discreet.privacy.values import Clusters, Coefficients, Counts, CrossCounts, Distribution, Matrix, TestResult
+from discreet.privacy.values import (
+    Clusters,
+    Coefficients,
+    Counts,
+    CrossCounts,
+    Distribution,
+    Matrix,
+    TestResult,
+    Vector,
+)
 from discreet.sandbox.sandbox import Sandbox
+from discreet.statistics.difference import Of
 from discreet.statistics.family import Family
 from discreet.statistics.proportion import Alternative
 from discreet.subsample.aggregate import Engine, Trust
@@ -28,6 +38,7 @@ __all__ = [
     "crosstab",
     "custom_test",
     "density",
+    "difference",
     "fit",
     "fit_distribution",
     "fit_normal",
@@ -252,6 +263,35 @@ def density(
     >>> rows = [(0.618 * index) % 50 for index in range(20_000)]
     >>> curve = discreet.density(rows, epsilon=1.0, support=(0, 50), rng=discreet.Seeded(1)).value
     >>> 0.015 < curve(25.0) < 0.025
+    True
+    """
+
+def difference(
+    x: Any,
+    groups: Any,
+    *,
+    epsilon: Number,
+    between: Any,
+    of: Of = "mean",
+    bounds: tuple[float, float] | None = None,
+    confidence: float = 0.95,
+    equals: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Vector]:
+    """The difference and the ratio of two groups' means, medians or shares, with intervals. Pure.
+
+    `between` names the two public groups: the second is taken from the first. Who is in which group is private. The
+    value has "difference", "ratio" and both groups by name. The ratio is left out (NaN) where the second group's
+    interval reaches 0. Null hypothesis of the difference: both groups are the same in the population; it is rejected
+    at 5% if the 95% interval of the difference leaves out 0.
+
+    >>> import discreet
+    >>> x, arm = [float(k % 50) for k in range(8000)], ["new", "old"] * 4000
+    >>> r = discreet.difference(x, arm, epsilon=1.0, between=["new", "old"], rng=discreet.Seeded(1))
+    >>> -3 < r.value["difference"] < 1
     True
     """
 
@@ -1165,6 +1205,33 @@ class Asking:
         share are found, which needs delta > 0.
 
         Example: session.density("age", epsilon=0.5)
+        """
+
+    def difference(
+        self,
+        x: str | Sequence[str],
+        groups: str | Sequence[str],
+        *,
+        epsilon: Number,
+        between: Any,
+        of: Of = "mean",
+        bounds: tuple[float, float] | None = None,
+        confidence: float = 0.95,
+        equals: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Vector]:
+        """The difference and the ratio of two groups' means, medians or shares, with intervals. Pure.
+
+        `between` names the two public groups: the second is taken from the first. Who is in which group is private. The
+        value has "difference", "ratio" and both groups by name. The ratio is left out (NaN) where the second group's
+        interval reaches 0. Null hypothesis of the difference: both groups are the same in the population; it is rejected
+        at 5% if the 95% interval of the difference leaves out 0.
+
+        Example: session.difference("age", "sex", between=['new', 'old'], epsilon=0.5)
         """
 
     def fit(

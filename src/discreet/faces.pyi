@@ -291,7 +291,7 @@ def difference(
     >>> import discreet
     >>> x, arm = [float(k % 50) for k in range(8000)], ["new", "old"] * 4000
     >>> r = discreet.difference(x, arm, epsilon=1.0, between=["new", "old"], rng=discreet.Seeded(1))
-    >>> -3 < r.value["difference"] < 1
+    >>> bool(-3 < r.value["difference"] < 1)
     True
     """
 

@@ -47,7 +47,7 @@ def page(name: str, printed: str) -> str:
     """Text, picture, output, code."""
     head, about, code = _parts(name)
     return (
-        f"# {head}\n\n{about}\n\n![{head}]({name}.png)\n\n```text\n{printed.strip()}\n```\n\n"
+        f"# {head}\n\n{about}\n\n![{head}]({name}.png)\n\n```text\n{printed.rstrip()}\n```\n\n"
         f"The whole script, `examples/gallery/{name}.py`:\n\n```python3\n{code}\n```\n"
     )
 

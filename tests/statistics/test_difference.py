@@ -137,3 +137,12 @@ def test_sessions_where_and_the_frame() -> None:
     assert abs(release.value["ratio"] - 1.2) < 0.1
     assert list(release.to_frame()["name"]) == ["difference", "ratio", "new", "old"]
     assert any("null hypothesis" in note for note in release.provenance.notes)
+
+
+def test_forecasts_are_of_the_difference() -> None:
+    """Whatever counts as yes, the half-width is that of two shares of half the people each."""
+    given: dict[str, Any] = {"rows": 1300, "epsilon": 1.0, "between": BETWEEN, "of": "proportion"}
+    for equals in (None, "yes"):
+        expected = discreet.forecast("difference", **given, equals=equals).half_width
+        assert expected is not None
+        assert 0.05 < expected < 0.062  # 1.96 sqrt(2 / 4 / 650) is 0.054 without noise

@@ -243,15 +243,23 @@ def _reads(options: Mapping[str, Any]) -> Reads:
     return boolean() if options.get("of") == "proportion" else number()
 
 
+def _half(spread: PairSpread, confidence: float) -> float:
+    """Half of the interval of the difference."""
+    bar = spread.interval(confidence)
+    return float(bar.high[0] - bar.low[0]) / 2
+
+
 def _world(about: About) -> World:
     of, between = about.option("of", "mean"), about.option("between", ["a", "b"])
     if of == "proportion":
         share = about.share()
         about.say(f"half of the rows are in each group; the share is {share:g} in both")
+        about.given.pop("equals", None)  # made-up entries are yes and no
         return World(
             make=lambda g, n: {"x": g.random(n) < share, "groups": [between[k % 2] for k in range(n)]},
             truth=0.0,
             read=lambda value: np.array([value[0]]),
+            width=_half,
             plain=lambda x, **_: float(np.mean(x[::2]) - np.mean(x[1::2])),
         )
     entries = AssumedColumn.of(about)
@@ -261,6 +269,7 @@ def _world(about: About) -> World:
         make=lambda g, n: {"x": entries.draw(g, n), "groups": [between[k % 2] for k in range(n)]},
         truth=0.0,
         read=lambda value: np.array([value[0]]),
+        width=_half,
         plain=lambda x, **_: float(middle(x[::2]) - middle(x[1::2])),
     )
 

@@ -1,7 +1,7 @@
 """Survival, by any estimator
 
 How long 1,808 political leaders stayed in power (lifelines). `fit` runs the Kaplan-Meier estimator on blocks of
-people and combines them. At epsilon 1 so few people are refused, at 2.5 they are answered.
+people and combines them. At epsilon 1 so few people are refused; 2.5 was chosen because the refusal asks for 2.3.
 """
 
 import matplotlib.pyplot as plt

@@ -57,8 +57,8 @@ def index() -> str:
     cards = "\n".join(f"- [![{title(name)}]({name}.png)]({name}.md)\n\n  [{title(name)}]({name}.md)" for name in ORDER)
     listed = "\n".join(ORDER)
     return (
-        "# Gallery\n\nTwelve short scripts on real tables, each beside the answer without privacy, with refusals shown.\n"
-        "Some questions and budgets were chosen after a first try, so these are examples and not evidence: that is in\n"
+        "# Gallery\n\nTwelve short scripts on real tables, each beside the answer without privacy. Refusals are\n"
+        "shown. Some questions and budgets were chosen after a first try, so these are examples and not evidence: that is in\n"
         "[intervals on real tables](../ordinary-data.md). The noise is seeded so that the pages can be checked; leave\n"
         "`rng` out to publish.\n\n"
         f"{cards}\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"

@@ -58,9 +58,9 @@ def index() -> str:
     listed = "\n".join(ORDER)
     return (
         "# Gallery\n\nTwelve short scripts on real tables, each beside the answer without privacy. Refusals are\n"
-        "shown. Some questions and budgets were chosen after a first try, so these are examples and not evidence: that is in\n"
-        "[intervals on real tables](../ordinary-data.md). The noise is seeded so that the pages can be checked; leave\n"
-        "`rng` out to publish.\n\n"
+        "shown. Some questions and budgets were chosen after a first try, so these are examples and not\n"
+        "evidence: that is in [intervals on real tables](../ordinary-data.md). The noise is seeded so that the\n"
+        "pages can be checked; leave `rng` out to publish.\n\n"
         f"{cards}\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
     )
 

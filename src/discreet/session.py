@@ -40,7 +40,7 @@ from discreet.asking import People, Question, held, prepare
 from discreet.errors import BadInput, DiscreetError, NotAnswered
 from discreet.faces import Asking
 from discreet.ledger import Ledger
-from discreet.ledger.account import Receipt
+from discreet.ledger.account import Account, Receipt
 from discreet.ledger.ledger_text import written
 from discreet.noise.randomness import Door, Request
 from discreet.privacy.declaration import declared
@@ -305,6 +305,15 @@ def _as_opened(people: People, unit: str | None, ledger: Ledger, population: str
     return replace(people, unit=ledger.account(population).unit)
 
 
+def check_terms(population: str, account: Account, people: People) -> None:
+    """Refuse a budget that promises something else than what is asked of these people."""
+    if (account.neighbours, account.unit) != (people.neighbours, people.unit):
+        raise BadInput(
+            f"the budget of {population} promises that {account.neighbours.value}, for a {account.unit}; this session "
+            f"is for: {people.neighbours.value}, for a {people.unit}. Open it with the same neighbours= and unit="
+        )
+
+
 def session_of(
     table: Table,
     people: People,
@@ -319,12 +328,7 @@ def session_of(
     """A table behind the budget of a population, which is opened if it is new and a budget is given. [session.2]"""
     if budget is not None:
         ledger.open(population, budget, accounting=accounting, neighbours=people.neighbours, unit=people.unit)
-    account = ledger.account(population)
-    if (account.neighbours, account.unit) != (people.neighbours, people.unit):
-        raise BadInput(
-            f"the budget of {population} promises that {account.neighbours.value}, for a {account.unit}; this session "
-            f"is for: {people.neighbours.value}, for a {people.unit}. Open it with the same neighbours= and unit="
-        )
+    check_terms(population, ledger.account(population), people)
     if analyst is not None:
         ledger.account(population, analyst)
     return Session(table, people, ledger, population, analyst=analyst, rng=door(rng))

@@ -1,4 +1,4 @@
-"""The command line: `discreet demo`, `describe`, `release`, `forecast`, `explain`, `ledger`, `report`, `audit`.
+"""The command line: `discreet demo`, `describe`, `plan`, `release`, `forecast`, `explain`, `ledger`, `report`, `audit`.
 
 Exit codes: 0 done; 1 a fault of ours or of the disk, or the question was answered with no; 2 what was asked cannot be
 done, and nothing was spent; 3 refused; 4 over budget; 5 a ledger does not agree with itself, its key or its anchor;

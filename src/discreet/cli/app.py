@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from discreet.cli.ledger_commands import app as ledger
+from discreet.cli.plan_commands import app as plans
 from discreet.errors import BadInput, clean, printable
 from discreet.privacy.meaning import Meaning
 from discreet.version import __version__
@@ -65,6 +66,7 @@ Seed = Annotated[
     typer.Option(help="Repeatable noise, for documents and tests; such answers are not for publication."),
 ]
 app.add_typer(ledger)
+app.add_typer(plans)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text for people.")]
 
 
@@ -145,10 +147,7 @@ def release(
         typer.echo(printable(work.suggestion(bound)))
         return
     if dry_run:
-        if as_json:
-            _print(work.foreseen(bound))
-        else:
-            work.show_forecast(bound)
+        foresee(plan, as_json=as_json, bound=bound)
         return
     work.check_writable(folder, force)
     if not as_json:
@@ -167,6 +166,18 @@ def release(
         _print(dossier)
     else:
         work.show_answers(dossier, written, again=again)
+
+
+def foresee(plan: Path, *, as_json: bool, bound: Any = None) -> None:
+    """Show the price and the forecast of a plan; then whatever its ledger would refuse is raised."""
+    from discreet.cli import reports as work
+
+    bound = bound or work.load(plan)
+    if as_json:
+        _print(work.foreseen(bound))
+    else:
+        work.show_forecast(bound)
+    bound.check()
 
 
 @app.command()
@@ -201,7 +212,7 @@ def describe(
 
     if html is not None:
         check_file(html, force)
-    declared = dict(_pair(entry) for entry in types or [])
+    declared = dict(pair(entry) for entry in types or [])
     with watching(None, quiet=as_json) as watch:
         dossier = profile_of(
             file,
@@ -330,7 +341,8 @@ def check_file(file: Path, force: bool) -> None:
         raise BadInput(f"{file.parent} is not a folder; make it first, or give another name")
 
 
-def _pair(entry: str) -> tuple[str, str]:
+def pair(entry: str) -> tuple[str, str]:
+    """NAME=KIND."""
     name, sign, kind = entry.rpartition("=")
     if not sign or not name:
         raise BadInput(f"--type is {entry!r}; write NAME=number, for example age=number")

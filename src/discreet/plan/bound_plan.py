@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.accounting import compose
-from discreet.accounting.filter import Budget, Filter
+from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.asking import People, Question
 from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.forecasts.forecast import forecast
@@ -34,9 +34,9 @@ from discreet.ledger.database import is_there
 from discreet.plan.plan_file import Plan, PlannedRelease, Population, line_of, lines_of
 from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, exact, show
-from discreet.privacy.loss import Composed, Loss
+from discreet.privacy.loss import Approximate, Composed, Loss
 from discreet.privacy.mechanism import Randomness
-from discreet.session import Session, asked, session_of
+from discreet.session import Session, asked, check_terms, session_of
 from discreet.statistics.pooled import pools
 from discreet.tables.opening import read
 from discreet.tables.table import Table
@@ -172,6 +172,31 @@ class Bound:
             return False
         with _ledger(self.plan.population, self.folder, reading=True) as ledger:
             return ledger.answer(self.request) is not None
+
+    def check(self) -> None:
+        """What the ledger would refuse, before anything is charged or written: OverBudget, BadInput."""
+        population, accounts = self.plan.population, []
+        if self.answered():
+            return
+        whole = _account(population, self.folder, None)
+        if whole is None:
+            if population.epsilon is None:
+                raise BadInput(
+                    f"the population {population.name} is new; give its whole budget in [population] epsilon"
+                )
+            budget = Budget(population.epsilon, population.delta)
+            accounts.append(
+                Account.opened(budget, Currency(population.accounting), None, self.people.neighbours, self.people.unit)
+            )
+        else:
+            check_terms(population.name, whole, self.people)
+            accounts.append(whole)
+            part = _account(population, self.folder, population.analyst) if population.analyst else None
+            accounts += [] if part is None else [part]
+        together = self.priced.together
+        for account in accounts:
+            simple = account.filter.total.currency is Currency.EPSILON
+            account.charge(Approximate(together.epsilon, together.delta) if simple else self.priced.loss)
 
     def session(self, rng: Randomness | None = None) -> Session:
         """The table behind its budget, which is opened if it is new."""

@@ -9,6 +9,7 @@ import pytest
 from discreet.hypotheses.limited_tests import LimitedMeansTest, LimitedMeanTest
 from discreet.hypotheses.tail_limits import (
     INSIDE,
+    LONGER,
     NEAR,
     Limits,
     Samples,
@@ -16,7 +17,7 @@ from discreet.hypotheses.tail_limits import (
     limited_at,
     limited_steps,
     limits_of,
-    tails_are_balanced,
+    tails_seen,
 )
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
@@ -86,8 +87,28 @@ def test_whether_tails_are_balanced_is_decided_by_what_was_released(many: int) -
 
     given = Samples([np.full(many, 7.0)], (1000,), 0.0, ADD)
     least = int(1000 * INSIDE)
-    for surplus, near, balanced in ((0, least, True), (0, least - 1, False), (2, least, True), (3, least, False)):
-        assert tails_are_balanced(given, 1.0, Laplace(1.0), Deaf(surplus, near)) == balanced  # type: ignore[arg-type]
+    for surplus, near, side in ((0, least, 0), (0, least - 1, 0), (2, least, 0), (3, least, 1), (-3, least, -1)):
+        seen = tails_seen(given, 1.0, Laplace(1.0), Deaf(surplus, near))  # type: ignore[arg-type]
+        assert seen == (side, near >= least)
+
+
+@pytest.mark.claim("tail_limits.3")
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_mean_may_lie_to_the_side_of_the_longer_tail(sign: int) -> None:
+    """An exponential tail is seen in most of 40 runs, and the mean may then be further to its side, not to the other.
+    Without a look at the balance it may be on both, and with balanced tails on neither."""
+    people, size, sides = np.random.default_rng(4), 2000, []
+    test = LimitedMeanTest(0.0, 1.0, neighbours=ADD)
+    for run in range(40):
+        given = Samples([sign * (people.exponential(1, size) - 1)], (size,), 0.0, ADD)
+        at, _ = limited_at(given, test.stages, Seeded(run))
+        sides.append((at.below, at.above))
+    assert set(sides) <= {(0.0, 0.0), (0.0, LONGER) if sign > 0 else (LONGER, 0.0)}
+    assert sides.count((0.0, 0.0)) <= 8  # at most 2 expected
+    few = Samples([people.normal(0, 1, 200)], (200,), 0.0, ADD)
+    at, stages = limited_at(few, test.stages, Seeded(1))
+    assert "balance" not in stages
+    assert (at.below, at.above) == (LONGER, LONGER)
 
 
 def test_the_limit_leaves_few_people_out() -> None:

@@ -7,8 +7,9 @@ Releases
     R, +-1).
 Promise
     [limited_tests.1] Pure epsilon under both relations.
-    [limited_tests.2] The p-value is super-uniform in the limit of many people if the mean of u is 0 (one sample), or
-          the same in both. The first line says where the limit is, and a note says so.
+    [limited_tests.2] The p-value is super-uniform in the limit of many people if the mean of u is 0 (one sample; or off
+          by no more than [tail_limits.3] allows), or the same in both. The first line says where the limit is, and a
+          note says so.
 Why
     [limited_tests.1] The stages' epsilons sum to epsilon. A number of people moves by 1, in one sample. The median is
     [locate.1]; the rest is [tail_limits.1].
@@ -21,8 +22,8 @@ Needs
     n epsilon of 400, and 120 in each of two samples. Public bounds: under ADD_OR_REMOVE 120 in each sample.
 Accuracy
     A shift of three standard errors of normal data is found with a chance of 0.83 at n = 1000 and epsilon = 1, and of
-    0.54 at n = 5000 and epsilon = 0.1 (without privacy 0.87). Where n epsilon is small and the tail long, as a
-    lognormal's, the mean of u is off and so is the level: docs/benchmarks.md.
+    0.54 at n = 5000 and epsilon = 0.1 (without privacy 0.87). The level of exponential and lognormal data is about held,
+    that of a Pareto tail of index 3 is passed where n epsilon is below 1000: docs/benchmarks.md.
 Source
     Ours.
 """
@@ -126,7 +127,8 @@ class LimitedMeanTest:
         history = replace(history, parameters={**shown, "costs": stages.shown})
         (one,), (square,) = limited_sums(people, at, stages, rng)
         chance = over_variances(square.mean, square.noise, lambda t, sd: tail(t, sd, one.noise))  # [limited_tests.2]
-        p_value = inverted(one.mean, chance, seen, self.alternative)
+        near = min(one.mean + at.above * one.noise, 0.0) + max(one.mean - at.below * one.noise, 0.0)  # [tail_limits.3]
+        p_value = inverted(near, chance, seen, self.alternative)
         answer = TestResult(at.reach * one.mean / seen, p_value)
         name = f"test that the mean{limited(at)} is {show(self.null)} ({self.alternative})"
         return replace(blank, answer=answer, provenance=replace(history, notes=(LIMIT, said(at))), name=name)

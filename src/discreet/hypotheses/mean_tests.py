@@ -289,8 +289,9 @@ def mean_test(
 
     Values beyond that distance from `null` count as 4/3 of it. Where both tails seem to hold as many people, the
     distance is that of about two standard deviations; elsewhere one that few people are beyond. So the limited mean is
-    the mean for symmetric, for slightly skewed and for exponential tails. In a longer tail that few people are in, the
-    test is about the mean so limited; the first line of the release says where. Give `bounds` for the mean of all
+    the mean for symmetric, for slightly skewed and for exponential tails. Where one tail is clearly longer, `null` may
+    lie a little to its side of the limited mean; in a far longer tail that few people are in, the test is about the
+    mean so limited. The first line of the release says where. Give `bounds` for the mean of all
     values, model="gaussian" if a normal model is true: these invert the interval of `mean`. model="symmetric" tests
     another hypothesis, that the distribution is symmetric about `null`; it is exact (signed ranks, or signs), and no
     test of the mean of skewed data.

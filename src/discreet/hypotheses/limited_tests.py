@@ -22,8 +22,8 @@ Needs
     n epsilon of 400, and 120 in each of two samples. Public bounds: under ADD_OR_REMOVE 120 in each sample.
 Accuracy
     A shift of three standard errors of normal data is found with a chance of 0.83 at n = 1000 and epsilon = 1, and of
-    0.54 at n = 5000 and epsilon = 0.1 (without privacy 0.87). The level of exponential and lognormal data is about held,
-    that of a Pareto tail of index 3 is passed where n epsilon is below 1000: docs/benchmarks.md.
+    0.54 at n = 5000 and epsilon = 0.1 (without privacy 0.87). The level of exponential and lognormal data is about
+    held; that of a Pareto tail of index 3 is passed where n epsilon is below 1000: docs/benchmarks.md.
 Source
     Ours.
 """

@@ -31,7 +31,7 @@ Why
     g (t^2 - 1) f(t) / 3 and its integral beyond T is g T f(T) / 3: T / (T^2 - 1) for each person, T / 3 for T = 2.
     [tail_limits.3] T leaves out people in proportion to the noise, so what a tail longer than an exponential one is
     undercounted by is a multiple of its scale: measured, 0.9 scales for a lognormal tail of log-deviation 1 and 1.3 for
-    a Pareto tail of index 3, at n epsilon of 500 and of 1000, and more in some runs. 2 is a constant, and the side was released.
+    a Pareto tail of index 3, at n epsilon of 500 and of 1000. What is allowed, 2, is a constant; the side was released.
 Needs
     If more than half of the values are c itself a limit may not be found: a refusal. The balance is looked for where
     n epsilon is 440 or more (REPLACE: 880), in two samples 550 (1100) in the smaller.

@@ -3,12 +3,22 @@
 Replay: generated pairs of neighbours under both relations, with offsets to 1e12, ties, infinities and missing values;
 the figure is the number of violations. Distinguish: crafted pairs, many releases on each side, confidence 99.99%; the
 figure is the largest lower bound on epsilon over the promised one.
+
+Slow mechanisms may be given fewer pairs and runs: `--seconds` is the most CPU time for each half of a mechanism under a
+relation. `--out FILE` keeps every figure in a JSON file, with its numbers of pairs and runs, commit and date.
 """
 
 import argparse
+import json
+import math
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from multiprocessing import Pool
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -19,6 +29,8 @@ from discreet import audit
 from discreet.audit.replay import FATES, free_draws, replay
 from discreet.audit.worlds import HOSTILE
 from discreet.privacy.guarantee import Neighbours
+
+FEWEST = 1000  # runs on each side below which a bound on epsilon is not worth printing
 
 
 def generated(subject: Subject, relation: Neighbours, pairs: int, rng: np.random.Generator) -> Iterator[audit.Pair]:
@@ -40,19 +52,26 @@ def generated(subject: Subject, relation: Neighbours, pairs: int, rng: np.random
         yield audit.Pair(rows, odd) if rng.integers(2) else audit.Pair(odd, rows)
 
 
-def replay_all(name: str, relation: Neighbours, pairs: int) -> list[str]:
-    """Every objection on generated neighbours."""
-    subject, found = SUBJECTS[name], []
+def replay_all(name: str, relation: Neighbours, pairs: int, seconds: float = math.inf) -> tuple[int, list[str]]:
+    """How many generated neighbours were replayed, and every objection on them."""
+    subject, found, done = SUBJECTS[name], [], 0
     mechanism, rng = subject.mechanism(relation), np.random.default_rng(0)
+    begun = time.process_time()
     for index, pair in enumerate(generated(subject, relation, pairs, rng)):
         fates = FATES if index == 0 and free_draws(mechanism, pair) else FATES[:1]
         for fate in fates:
             found += replay(mechanism, pair, seed=index, fate=fate)
-    return found
+        done += 1
+        if time.process_time() - begun > seconds:
+            break
+    return done, found
 
 
-def reached(name: str, relation: Neighbours, runs: int) -> float:
-    """The largest lower bound on epsilon over the promised one, on crafted pairs."""
+def reached(name: str, relation: Neighbours, runs: int, seconds: float = math.inf) -> tuple[int, float | None]:
+    """How many runs there were, and the largest lower bound on epsilon over the promised one, on crafted pairs.
+
+    None where the time would not do for `FEWEST` runs: fewer tell nothing.
+    """
     subject = SUBJECTS[name]
     mechanism = subject.mechanism(relation)
     pairs = [
@@ -60,14 +79,21 @@ def reached(name: str, relation: Neighbours, runs: int) -> float:
         for pair in subject.pairs(relation)
         if min(len(pair.left), len(pair.right)) >= subject.least or relation is ADD
     ]
+    if seconds < math.inf:
+        begun = time.process_time()
+        for pair in pairs:
+            audit.distinguish(mechanism, pair.left, pair.right, runs=100)
+        runs = min(runs, int(100 * seconds / (time.process_time() - begun)))
+    if runs < FEWEST:
+        return 0, None
     bounds = [audit.distinguish(mechanism, pair.left, pair.right, runs=runs, seed=i) for i, pair in enumerate(pairs)]
-    return max(told.epsilon / told.claimed for told in bounds)
+    return runs, max(told.epsilon / told.claimed for told in bounds)
 
 
-def judged(work: tuple[str, Neighbours, int, int]) -> tuple[list[str], float]:
+def judged(work: tuple[str, Neighbours, int, int, float]) -> tuple[int, list[str], int, float | None]:
     """The objections to one mechanism under one relation, and the share of epsilon that its outputs reach."""
-    name, relation, pairs, runs = work
-    return replay_all(name, relation, pairs), reached(name, relation, runs)
+    name, relation, pairs, runs, seconds = work
+    return *replay_all(name, relation, pairs, seconds), *reached(name, relation, runs, seconds)
 
 
 def main() -> None:
@@ -75,21 +101,44 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=10_000, help="generated neighbours a mechanism and relation")
     parser.add_argument("--runs", type=int, default=20_000, help="releases on each side of a crafted pair")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="the most CPU time for each half of a row")
+    parser.add_argument("--processes", type=int, default=None, help="as many as cores unless given")
     parser.add_argument("--only", help="one mechanism, by name")
+    parser.add_argument("--out", type=Path, help="a JSON file for the figures; rows that it holds and are not run stay")
     wanted = parser.parse_args()
-    bad, console = 0, Console(width=120, highlight=False)
-    console.print(f"{'mechanism':<24}{'neighbours':<16}{'pairs':>8}{'violations':>12}{'epsilon reached':>18}")
+    bad, console = 0, Console(width=132, highlight=False)
+    console.print(
+        f"{'mechanism':<44}{'neighbours':<16}{'pairs':>8}{'violations':>12}{'runs':>8}{'epsilon reached':>18}"
+    )
     jobs = [(name, relation) for name in SUBJECTS for relation in (REPLACE, ADD)]
     jobs = [(name, relation) for name, relation in jobs if wanted.only in (None, name)]
     jobs = [(name, relation) for name, relation in jobs if SUBJECTS[name].only in (None, relation)]
-    work = [(name, relation, wanted.pairs, wanted.runs) for name, relation in jobs]
-    with Pool() as pool:
-        for (name, relation), (objections, share) in zip(jobs, pool.imap(judged, work), strict=True):
-            bad += len(objections) + (share > 1)
-            console.print(f"{name:<24}{relation.name:<16}{wanted.pairs:>8}{len(objections):>12}{share:>18.2f}")
+    work = [(name, relation, wanted.pairs, wanted.runs, wanted.seconds) for name, relation in jobs]
+    with Pool(wanted.processes) as pool:
+        for (name, relation), (pairs, objections, runs, share) in zip(jobs, pool.imap(judged, work), strict=True):
+            bad += len(objections) + (share is not None and share > 1)
+            told = "-" if share is None else f"{share:.2f}"
+            console.print(f"{name:<44}{relation.name:<16}{pairs:>8}{len(objections):>12}{runs:>8}{told:>18}")
             for objection in sorted(set(objections))[:3]:
                 console.print(f"    {objection}", style="red")
+            if wanted.out is not None:
+                figures = {"pairs": pairs, "violations": len(objections), "runs": runs, "reached": share}
+                keep(wanted.out, {"mechanism": name, "neighbours": relation.name.lower()}, figures)
     sys.exit(1 if bad else 0)
+
+
+def keep(path: Path, row: dict[str, Any], figures: dict[str, Any]) -> None:
+    """Write a row into a JSON file of rows, in place of what it held for the same mechanism and relation."""
+    told = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True, check=False)  # noqa: S607
+    row |= figures | {"commit": told.stdout.strip(), "date": datetime.now(UTC).date().isoformat()}
+    held: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"how": __doc__, "rows": []}
+    rows = [old for old in held["rows"] if any(old[key] != row[key] for key in ("mechanism", "neighbours"))]
+    held["rows"] = sorted([*rows, row], key=lambda old: (old["mechanism"], old["neighbours"]))
+    text = json.dumps(held | {"rows": 0}).replace(
+        '"rows": 0', '"rows": [\n' + ",\n".join(map(json.dumps, held["rows"])) + "\n]"
+    )
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text + "\n")  # a line a row
 
 
 if __name__ == "__main__":

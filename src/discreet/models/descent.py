@@ -43,7 +43,7 @@ import numpy as np
 from discreet.errors import BadInput, Refused
 from discreet.models.design_columns import CONSTANT, DesignColumn
 from discreet.models.features import DECLARED, Features, yes_or_no
-from discreet.models.glm_stages import MOST, find, plan
+from discreet.models.glm_stages import MOST, UNEVEN, find, plan
 from discreet.models.least_squares import spread_of
 from discreet.models.logistic_loss import tilt_of
 from discreet.models.newton_stages import NewtonStages, least_rows
@@ -148,7 +148,8 @@ class Descent:
         unknown, tilted = self.features.unknown, self.tilted
         kind: dict[str, bool] = {"centred": centred, "counts": self.family == "poisson", "tilted": tilted}
         kind |= {"offset": self.offset, "weighted": self.weights}
-        return plan(self.epsilon, self.delta, size, width, unknown, **kind)
+        costs = plan(self.epsilon, self.delta, size is None, width, unknown, **kind)
+        return NewtonStages(rows=size, width=width, costs=costs, uneven=UNEVEN)
 
     def noise(self, size: int | None) -> float:
         """The noise on a sum of scores, over how long they are at most: public."""

@@ -47,11 +47,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 
-from discreet.accounting.allocation import Share
+from discreet.accounting.allocation import Allocation, Share
 from discreet.models.coefficients import PULLED, NewtonStep
 from discreet.models.design_columns import CONSTANT, HIDDEN, DesignColumn, blamed, own_units, placed, reachable
 from discreet.models.logistic_loss import LONGEST, OFFSET, RIDGED, SEPARATED, minimised, ridge_of, tilt_of
@@ -106,10 +107,11 @@ SPANNED: Final = 2.0  # units: of how wide a spread of offsets the mean outcome 
 OFFSET_COLUMN: Final = DesignColumn("the offset")
 
 
+@lru_cache(maxsize=256)  # the same for every public number of rows, of which many are tried
 def plan(
     epsilon: Number,
     delta: Number,
-    rows: int | None,
+    counted: bool,
     width: int,
     unknown: int,
     *,
@@ -118,12 +120,12 @@ def plan(
     tilted: bool = False,
     offset: bool = False,
     weighted: bool = False,
-) -> NewtonStages:
-    """The stages for rows of `width` entries with their outcome, `unknown` columns without bounds; `counts` of a
-    Poisson model, `tilted` if a tilted minimum takes the place of steps, which it does without offset and weights.
-    [glm_stages.2]"""
+) -> Allocation:
+    """What each stage costs for rows of `width` entries with their outcome, `unknown` columns without bounds; `counted`
+    if their number is private, `counts` of a Poisson model, `tilted` if a tilted minimum takes the place of steps,
+    which it does without offset and weights. [glm_stages.2]"""
     unknown, twice = unknown + offset, weighted and not counts  # lengths by outcome
-    neighbours = Neighbours.ADD_OR_REMOVE if rows is None else Neighbours.REPLACE
+    neighbours = Neighbours.ADD_OR_REMOVE if counted else Neighbours.REPLACE
 
     def gram(mu: Fraction) -> Gaussian:
         return gram_cost(mu, width - 1, neighbours)
@@ -139,7 +141,7 @@ def plan(
     columns, moments, information, squares, mean, early, rest = (Fraction(round(1000 * one), 1000) for one in taken)
     median = Fraction(round(100 * (MIDDLES if tilted else MEDIAN)), 100) if centred else Fraction(0)
     shares = {
-        "count": Share(Fraction(5, 1000), counted_cost) if rows is None else None,
+        "count": Share(Fraction(5, 1000), counted_cost) if counted else None,
         "centre": Share(columns * median, Choice, unknown) if unknown and centred else None,
         "unit": Share(columns * (1 - median), lambda mu: column_cost(mu, neighbours), unknown) if unknown else None,
         "weights": Share(WEIGHTS, lambda mu: column_cost(mu, neighbours)) if weighted else None,
@@ -159,7 +161,7 @@ def plan(
     costs = shared_out(exact(epsilon) - pure.epsilon, delta, shares)  # [glm_stages.1]
     if tilted:
         costs = replace(costs, parts={**costs.parts, "minimum": (pure,)})
-    return NewtonStages(rows=rows, width=width, costs=costs, uneven=UNEVEN)
+    return costs
 
 
 def find(

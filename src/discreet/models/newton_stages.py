@@ -43,6 +43,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -160,7 +161,16 @@ def plan(
 ) -> NewtonStages:
     """The stages for rows of `width` entries, of which `unknown` columns have no bounds; with weights if `weighted`.
     Public numbers only. [newton_stages.2]"""
-    neighbours = Neighbours.ADD_OR_REMOVE if rows is None else Neighbours.REPLACE
+    costs = _costs(epsilon, delta, width, unknown, counted=rows is None, centred=centred, weighted=weighted)
+    return NewtonStages(rows=rows, width=width, costs=costs)
+
+
+@lru_cache(maxsize=256)  # the same for every public number of rows, of which many are tried
+def _costs(
+    epsilon: Number, delta: Number, width: int, unknown: int, *, counted: bool, centred: bool, weighted: bool
+) -> Allocation:
+    """What each stage costs. Public numbers only. [newton_stages.1]"""
+    neighbours = Neighbours.ADD_OR_REMOVE if counted else Neighbours.REPLACE
 
     def gram_of(size: int) -> Callable[[Fraction], Gaussian]:
         return lambda mu: gram_cost(mu, size, neighbours)
@@ -179,7 +189,7 @@ def plan(
     )
     median = Fraction(round(100 * MEDIAN), 100) if centred else Fraction(0)
     shares: dict[str, Share | None] = {
-        "count": Share(Fraction(5, 1000), counted_cost) if rows is None else None,
+        "count": Share(Fraction(5, 1000), counted_cost) if counted else None,
         "centre": Share(columns * median, Choice, unknown) if unknown and centred else None,
         "unit": Share(columns * (1 - median), column, unknown) if unknown else None,
         "weights": Share(WEIGHTS, column) if weighted else None,
@@ -193,7 +203,7 @@ def plan(
         "last": Share(None, score),
         "squares": Share(squares, gram_of(width - 1)),
     }
-    return NewtonStages(rows=rows, width=width, costs=shared_out(epsilon, delta, shares))
+    return shared_out(epsilon, delta, shares)
 
 
 def shared_out(epsilon: Number, delta: Number, shares: Mapping[str, Share | None]) -> Allocation:

@@ -114,22 +114,23 @@ def compiled() -> bool:
 
 
 Below = Callable[[int], int]
-ONE: Final = Fraction(1)
 
 
-def bernoulli_exp(rate: Fraction, below: Below) -> bool:
-    """True with probability exp(-rate), rate >= 0: von Neumann's alternating series, a unit at a time."""
-    top, bottom = rate.numerator, rate.denominator  # as whole numbers: fractions take most of the time here
+def bernoulli_exp(top: int, bottom: int, below: Below) -> bool:
+    """True with probability exp(-top / bottom), top >= 0: von Neumann's alternating series, a unit at a time.
+
+    In whole numbers: fractions would take most of the time.
+    """
     while top > bottom:
-        if not bernoulli_exp(ONE, below):
+        if not bernoulli_exp(1, 1, below):
             return False
         top -= bottom
-    k = 1
-    while True:  # a coin of chance rate / k, in lowest terms
-        shared = math.gcd(top, bottom * k)
-        if below(bottom * k // shared) >= top // shared:
+    k, chances = 1, bottom
+    while True:  # a coin of chance top / (bottom k), in lowest terms
+        shared = math.gcd(top, chances)
+        if below(chances // shared) >= top // shared:
             return k % 2 == 1
-        k += 1
+        k, chances = k + 1, chances + bottom
 
 
 def plain_geometric(scale: Fraction, below: Below) -> int:
@@ -137,10 +138,10 @@ def plain_geometric(scale: Fraction, below: Below) -> int:
     t, s = scale.numerator, scale.denominator
     while True:
         u = below(t)
-        if bernoulli_exp(Fraction(u, t), below):
+        if bernoulli_exp(u, t, below):
             break
     v = 0
-    while bernoulli_exp(ONE, below):
+    while bernoulli_exp(1, 1, below):
         v += 1
     return (u + t * v) // s
 
@@ -155,9 +156,10 @@ def plain_laplace(scale: Fraction, below: Below) -> int:
 
 def plain_gaussian(sigma: int, below: Below) -> int:
     """P(k) ~ exp(-k^2 / 2 sigma^2) on the integers: rejection from Laplace noise of scale sigma."""
+    scale = Fraction(sigma)
     while True:
-        candidate = plain_laplace(Fraction(sigma), below)
-        if bernoulli_exp(Fraction((abs(candidate) - sigma) ** 2, 2 * sigma**2), below):
+        candidate = plain_laplace(scale, below)
+        if bernoulli_exp((abs(candidate) - sigma) ** 2, 2 * sigma**2, below):
             return candidate
 
 

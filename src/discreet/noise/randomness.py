@@ -280,8 +280,9 @@ class SeededSource:
     def below(self, bound: int) -> int:
         """Uniform on 0, ..., bound - 1, by rejection."""
         bits = (bound - 1).bit_length()
+        count, mask = (bits + 7) // 8, (1 << bits) - 1
         while True:
-            candidate = int.from_bytes(self._bytes((bits + 7) // 8), "little") & ((1 << bits) - 1)
+            candidate = int.from_bytes(self._bytes(count), "little") & mask
             if candidate < bound:
                 return candidate
 
@@ -291,7 +292,8 @@ class SeededSource:
 
     def _bytes(self, count: int) -> bytes:
         """The next bytes, as `Generator.bytes` gives them: of 4 or more at a time, fetched ahead, for it is slow."""
-        start, end = self._at, self._at + max(4, -(-count // 4) * 4)
+        start = self._at
+        end = start + (4 if count <= 4 else -(-count // 4) * 4)
         if end > len(self._ahead):
             rest = self._ahead[start:]
             self._ahead = rest + self._generator.bytes(max(AHEAD, end - start - len(rest)))

@@ -193,7 +193,7 @@ def round_draw(size: int, below: Below) -> list[int]:
         drawn = [plain_laplace(scale, below) for _ in range(size)]
         length = root_above(sum(k * k for k in drawn), 4)
         rate = length / 2**FINE - sum(map(abs, drawn)) / scale  # [tilted_minimum.2]
-        if bernoulli_exp(max(rate, Fraction(0)), below):
+        if bernoulli_exp(max(rate.numerator, 0), rate.denominator, below):
             return drawn
 
 

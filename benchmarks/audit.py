@@ -26,7 +26,7 @@ from rich.console import Console
 from benchmarks.subjects import SUBJECTS
 from benchmarks.subjects.subject import ADD, NUMBERS, PLACES, REPLACE, SCALES, Subject
 from discreet import audit
-from discreet.audit.replay import FATES, free_draws, replay
+from discreet.audit.replay import FATES, free_draws, replayed
 from discreet.audit.worlds import HOSTILE
 from discreet.privacy.guarantee import Neighbours
 
@@ -36,13 +36,18 @@ FEWEST = 1000  # runs on each side below which a bound on epsilon is not worth p
 def generated(subject: Subject, relation: Neighbours, pairs: int, rng: np.random.Generator) -> Iterator[audit.Pair]:
     """Random tables with one odd row: few distinct values, or (of numbers) many around one place on one scale.
 
-    One in five has any size from 1 up, the others up to 40 rows more than the mechanism needs to answer.
+    One in five has any size from 1 up, the others up to 40 rows more than the mechanism needs to answer; all have the
+    size that the mechanism was made for, where that is public.
     """
     pool = (*subject.values, *HOSTILE)
     for index in range(pairs):
         least = 1 if index % 5 == 0 else subject.least
         size = int(rng.integers(0, 40)) + least
-        if subject.values is NUMBERS and index % 2:
+        if subject.size is not None and relation is REPLACE:
+            size = subject.size
+        if subject.ordinary and index % 2:
+            rows = [subject.ordinary[i] for i in rng.integers(len(subject.ordinary), size=size)]
+        elif subject.values is NUMBERS and index % 2:
             rows = list(rng.normal(rng.choice(PLACES), rng.choice(SCALES), size))
         else:
             some = [pool[i] for i in rng.integers(len(pool), size=rng.integers(1, 6))]
@@ -53,17 +58,20 @@ def generated(subject: Subject, relation: Neighbours, pairs: int, rng: np.random
 
 
 def replay_all(name: str, relation: Neighbours, pairs: int, seconds: float = math.inf) -> tuple[int, list[str]]:
-    """How many generated neighbours were replayed, and every objection on them."""
-    subject, found, done = SUBJECTS[name], [], 0
+    """How many generated neighbours were replayed, and every objection on them; that nothing was drawn is one."""
+    subject, found, done, draws = SUBJECTS[name], list[str](), 0, 0
     mechanism, rng = subject.mechanism(relation), np.random.default_rng(0)
     begun = time.process_time()
     for index, pair in enumerate(generated(subject, relation, pairs, rng)):
         fates = FATES if index == 0 and free_draws(mechanism, pair) else FATES[:1]
         for fate in fates:
-            found += replay(mechanism, pair, seed=index, fate=fate)
+            ran = replayed(mechanism, pair, seed=index, fate=fate)
+            found, draws = found + ran.objections, draws + ran.draws
         done += 1
         if time.process_time() - begun > seconds:
             break
+    if done and not draws:
+        found.append("no pair came to a draw: nothing was compared")
     return done, found
 
 
@@ -74,11 +82,9 @@ def reached(name: str, relation: Neighbours, runs: int, seconds: float = math.in
     """
     subject = SUBJECTS[name]
     mechanism = subject.mechanism(relation)
-    pairs = [
-        pair
-        for pair in subject.pairs(relation)
-        if min(len(pair.left), len(pair.right)) >= subject.least or relation is ADD
-    ]
+    pairs = [pair for pair in subject.pairs(relation) if relation is ADD or allowed(subject, len(pair.left))]
+    if not pairs or runs < FEWEST:
+        return 0, None
     if seconds < math.inf:
         begun = time.process_time()
         for pair in pairs:
@@ -88,6 +94,11 @@ def reached(name: str, relation: Neighbours, runs: int, seconds: float = math.in
         return 0, None
     bounds = [audit.distinguish(mechanism, pair.left, pair.right, runs=runs, seed=i) for i, pair in enumerate(pairs)]
     return runs, max(told.epsilon / told.claimed for told in bounds)
+
+
+def allowed(subject: Subject, size: int) -> bool:
+    """Whether a table of a public number of rows can be answered."""
+    return size >= subject.least if subject.size is None else size == subject.size
 
 
 def judged(work: tuple[str, Neighbours, int, int, float]) -> tuple[int, list[str], int, float | None]:

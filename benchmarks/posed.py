@@ -97,17 +97,17 @@ def guessed(
     return arguments
 
 
-def mechanism_of(name: str, relation: Neighbours, **options: Any) -> Mechanism[Any]:
-    """What a declaration makes of the question, under a relation, for a table of 100 people where that is public."""
+def mechanism_of(name: str, relation: Neighbours, *, people: int = 100, **options: Any) -> Mechanism[Any]:
+    """What a declaration makes of the question, under a relation, for a table of so many people if that is public."""
     statistic, arguments = declared(name), posed(name) | options
-    arguments |= {"size": 100} if "size" in statistic.options else {}
+    arguments |= {"size": people} if "size" in statistic.options else {}
     facts: dict[str, Any] = {}
     for parameter in statistic.columns:
         reference = arguments.pop(parameter, None)
         names = (reference,) if isinstance(reference, str) else tuple(reference or ())
         kinds: tuple[Kind, ...] = tuple("unknown" for _ in names)
         facts[parameter] = Facts(names, kinds, several=isinstance(reference, list)) if names else None
-    size, schema = 100 if relation.size_is_public else None, None
+    size, schema = people if relation.size_is_public else None, None
     if statistic.blocks:
         columns = {parameter: None if fact is None else np.empty(0) for parameter, fact in facts.items()}
         schema = statistic.rows(columns | {"people": None, "categories": None})

@@ -6,7 +6,7 @@ Those of groups that are public are in the other files: their rows are not colum
 from functools import partial
 from typing import Any
 
-from benchmarks.posed import asked_of_tables, mechanism_of, posed
+from benchmarks.posed import PEOPLE, asked_of_tables, mechanism_of, posed
 from benchmarks.subjects.subject import ADD, CLOUD, LABELS, NUMBERS, POINTS, SPREAD, Subject, edge_pairs
 from discreet.privacy.declaration import Statistic
 
@@ -19,7 +19,8 @@ PAIRS = tuple((one, other) for one in NAMES for other in NAMES)
 
 def subject(statistic: Statistic) -> Subject:
     """Rows by what it reads: numbers, labels, points, or points with an outcome."""
-    made = partial(mechanism_of, statistic.name)
+    people = PEOPLE.get(statistic.name, 100)
+    made = partial(mechanism_of, statistic.name, people=people)
     asked = posed(statistic.name)
     reads = [statistic.reads(name, asked) for name in statistic.columns if name in asked]
     several, labels = any(one.width == "several" for one in reads), any(one.kind == "category" for one in reads)
@@ -29,14 +30,14 @@ def subject(statistic: Statistic) -> Subject:
     if several:
         values, crowd, odd = (TRIPLES, CROWD, (1e12, -1e12, 1.0)) if len(reads) > 1 else (POINTS, CLOUD, (1e12, -1e12))
     elif len(reads) > 1:
-        values, crowd, odd = (PAIRS, [("no", "a")] * 40, ("yes", "b")) if labels else (POINTS, CLOUD, (1e12, -1e12))
+        values, crowd, odd = (PAIRS, [("no", "a")] * people, ("yes", "b")) if labels else (POINTS, CLOUD, (1e12, -1e12))
     elif labels:
-        values, crowd, odd = (*LABELS, "no", "yes"), ["no"] * 40, "yes"
+        values, crowd, odd = (*LABELS, "no", "yes"), ["no"] * people, "yes"
     else:
         values, crowd, odd = NUMBERS, SPREAD, 1e12
-    return Subject(
-        made, values, edge_pairs(crowd[0], odd, crowd), least=min(100, len(crowd)), only=ONLY.get(statistic.name)
-    )
+    ordinary = tuple(crowd) if isinstance(crowd[0], tuple) else ()
+    pairs, only = edge_pairs(crowd[0], odd, crowd[: people - 1]), ONLY.get(statistic.name)
+    return Subject(made, values, pairs, least=people, size=people, ordinary=ordinary, only=only)
 
 
 SUBJECTS = {f"declared: {one.name}": subject(one) for one in asked_of_tables()}

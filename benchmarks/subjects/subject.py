@@ -14,13 +14,19 @@ REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 
 @dataclass(frozen=True)
 class Subject:
-    """A mechanism, the rows it is fed with, and the pairs that should tell most."""
+    """A mechanism, the rows it is fed with, and the pairs that should tell most.
+
+    `size` is the number of rows that the mechanism is made for where that is public: it refuses any other. Of ordinary
+    rows, if there are any, every other table is made.
+    """
 
     mechanism: Callable[[Neighbours], Mechanism[Any]]
     values: tuple[Any, ...]
     pairs: Callable[[Neighbours], list[audit.Pair]]
     least: int = 1
     only: Neighbours | None = None
+    size: int | None = None
+    ordinary: tuple[Any, ...] = ()
 
 
 def edge_pairs(one: Any, other: Any, crowd: list[Any]) -> Callable[[Neighbours], list[audit.Pair]]:

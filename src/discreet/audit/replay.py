@@ -20,9 +20,9 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from types import CellType, FunctionType, MethodType
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -190,6 +190,7 @@ def itemised(loss: Loss) -> tuple[str, ...]:
 
 
 FREE = Approximate(0, 0)
+T = TypeVar("T")
 Fate = Literal["fair", "lowest", "highest"]
 FATES: tuple[Fate, ...] = ("fair", "lowest", "highest")
 
@@ -226,12 +227,15 @@ class Recorder(Door):
         return any(isinstance(request, Uniform) for request, _ in self.log)
 
 
-def _kept(request: Request) -> Request:
-    """A request as it was asked: a mechanism may go on to use its arrays for something else."""
+def _kept(request: T) -> T:
+    """A request as it was asked: a mechanism may go on to use its arrays, and those within it, for something else."""
     kept = copy(request)
     for name in getattr(request, "__dataclass_fields__", ()):
-        if isinstance(getattr(request, name), np.ndarray | list | dict):
-            object.__setattr__(kept, name, copy(getattr(request, name)))
+        held = getattr(request, name)
+        if isinstance(held, np.ndarray | list | dict):
+            object.__setattr__(kept, name, copy(held))
+        elif is_dataclass(held) and not isinstance(held, type):
+            object.__setattr__(kept, name, _kept(held))
     return kept
 
 
@@ -279,11 +283,12 @@ class _DivergedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What is wrong, what the first run spent, and whether it drew coins that cost nothing."""
+    """What is wrong, what the first run spent, whether it drew coins that cost nothing, and how often it drew."""
 
     objections: list[str]
     spent: Loss
     free: bool
+    draws: int
 
 
 def replay(mechanism: Mechanism[Any], pair: Pair, *, seed: int = 0, fate: Fate = "fair") -> list[str]:
@@ -310,7 +315,7 @@ def replayed(
     try:
         second = _watched(mechanism, pair.right, replayer, words=words)
     except _DivergedError:
-        return Replay(replayer.objections, recorder.spent, recorder.free)
+        return Replay(replayer.objections, recorder.spent, recorder.free, len(recorder.log))
     found = list(replayer.objections)
     if first.error != second.error:
         found.append(f"an exception depends on the data: {first.error or 'none'} and {second.error or 'none'}")
@@ -322,7 +327,7 @@ def replayed(
         found.append("a warning, a log or a print depends on the data")
     elif not found and first.release != second.release:
         found.append("with equal draws the releases differ: something left without passing the door")
-    return Replay(found, recorder.spent, recorder.free)
+    return Replay(found, recorder.spent, recorder.free, len(recorder.log))
 
 
 def free_draws(mechanism: Mechanism[Any], pair: Pair) -> bool:

@@ -39,7 +39,10 @@ SUBJECTS = {
         least=40,
     ),
     "ObjectivePerturbation, bounds": Subject(
-        lambda r: ObjectivePerturbation(BOUNDED, 2.0, neighbours=r), POINTS, edge_pairs((2.0, 0.0), (2.0, 1.0), CROWD)
+        lambda r: ObjectivePerturbation(BOUNDED, 2.0, neighbours=r),
+        POINTS,
+        edge_pairs((2.0, 0.0), (2.0, 1.0), CROWD * 7),
+        least=400,
     ),
     "Descent": Subject(
         lambda r: Descent(ONE, 60.0, 1e-4, neighbours=r),

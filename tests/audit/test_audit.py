@@ -12,9 +12,10 @@ from tests.audit.mutants import Mutant, counted
 
 from discreet import audit
 from discreet.audit.distinguish import proportion_bounds
-from discreet.audit.replay import Recorder, exceeds, trace
+from discreet.audit.replay import Recorder, exceeds, replay, trace
 from discreet.audit.worlds import hostile, small
 from discreet.errors import BadInput
+from discreet.noise.choose_float import Staircase
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.intervals import Interval
@@ -43,6 +44,21 @@ def test_recorder_sees_every_draw() -> None:
     Count(1.0).release([1, 0], recorder)
     assert [type(request).__name__ for request, _ in recorder.log] == ["Blur"]
     assert audit.drawn(Count(0.5), [1, 0]) == Approximate(0.5, 0)
+
+
+def test_what_was_asked_is_remembered_as_it_was() -> None:
+    """A mechanism may write over its rows after a draw; that is not a difference between neighbours."""
+
+    class Overwrites:
+        guarantee, loss = Guarantee(1.0), Choice(1)
+
+        def release(self, rows: Any, rng: Randomness) -> Release[float]:
+            values = np.array(rows, dtype=float)
+            found = rng.choose_float(Staircase(values, 2), sensitivity=1, cost=Choice(1))
+            values[:] = 1e9
+            return Release(self.guarantee, Provenance("Overwrites", {}, secure=rng.secure), found)
+
+    assert replay(Overwrites(), audit.Pair([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 5.0])) == []
 
 
 def test_meter_compares_curves() -> None:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from copy import copy
 from dataclasses import dataclass, is_dataclass
+from functools import cached_property
 from types import CellType, FunctionType, MethodType
 from typing import Any, Literal, TypeVar
 
@@ -228,8 +229,14 @@ class Recorder(Door):
 
 
 def _kept(request: T) -> T:
-    """A request as it was asked: a mechanism may go on to use its arrays, and those within it, for something else."""
+    """A request as it was asked: a mechanism may go on to use its arrays, and those within it, for something else.
+
+    What was cached of it is left out, for it may hold the same arrays.
+    """
     kept = copy(request)
+    cached = [name for name, one in vars(type(request)).items() if isinstance(one, cached_property)]
+    for name in cached:
+        vars(kept).pop(name, None)
     for name in getattr(request, "__dataclass_fields__", ()):
         held = getattr(request, name)
         if isinstance(held, np.ndarray | list | dict):

@@ -4,14 +4,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 from discreet.models import logistic_loss as tilted
-from discreet.models.features import Features, Prepared, Scaling, framed, prepared
+from discreet.models.descent import Descent
+from discreet.models.features import STEPS, Features, Prepared, Scaling, framed, prepared
 from discreet.models.logistic_loss import ERROR, LONGEST, MOST, LogisticLoss
 from discreet.models.objective import ObjectivePerturbation
+from discreet.noise import tilted_minimum
 from discreet.noise.randomness import Seeded
 from discreet.noise.tilted_minimum import GAMMA, exactly
 from discreet.privacy.guarantee import Neighbours
@@ -119,3 +122,34 @@ def test_the_tolerance_reads_public_numbers() -> None:
 def test_nobody_has_no_slope() -> None:
     nobody = LogisticLoss(Prepared(np.empty((0, 2), dtype=np.int16), np.empty(0), np.empty(0), 1.0), 1)
     assert nobody.gradient([Fraction(1)] * 2)[0].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.claim("logistic_loss.3")
+def test_the_numbers_of_the_proof_are_those_of_the_code() -> None:
+    """The parts of a gradient's error, in 2^-53: linear part 7, its rounding 0.8, sigmoid 3, residual 1; sums 32 and 2.
+
+    They hold for offsets of at most 12 and for w |V| < 2^14, which R <= 15 gives."""
+    assert ERROR >= (7 + 0.8 + 3 + 1 + 32 + 2) * 2.0**-53
+    assert tilted.OFFSET <= 12
+    assert STEPS * LONGEST < 2**14
+
+
+@pytest.mark.claim("glm_stages.4")
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_the_tilt_that_intervals_allow_for_is_the_one_that_is_drawn(
+    relation: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gamma(d, 1 / beta) long in a random direction: sqrt(d + 1) / beta in each coordinate."""
+    size = 900 if relation is Neighbours.REPLACE else None
+    model = Descent(Features(("x",), bounds=(-2, 2)), 4.0, 1e-4, tilted=True, neighbours=relation, size=size)
+    rates, honest = [], tilted_minimum.tilt_rate
+
+    def seen(*given: Any) -> Fraction:
+        rates.append(honest(*given))
+        return rates[-1]
+
+    monkeypatch.setattr(tilted_minimum, "tilt_rate", seen)  # as the minimum draws it, not as intervals are told
+    table = np.column_stack([np.tile([-1.0, 0.0, 1.0], 300), np.arange(900) % 2])
+    model.release(table, Seeded(1))
+    assert rates
+    assert tilted.tilt_of(model.stages(size)) == pytest.approx(math.sqrt(3) / float(rates[-1]))

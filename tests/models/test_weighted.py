@@ -144,6 +144,16 @@ def test_every_draw_is_in_the_loss(family: str, relation: Neighbours) -> None:
     assert itemised(drawn(mechanism, people(5000, family))) == itemised(mechanism.loss)
 
 
+def test_weighted_scores_are_counted_by_outcome() -> None:
+    """Cases and controls may weigh very differently: each has a tail of its own, twice."""
+    weighted, plain = (
+        made("logistic", epsilon=1.0, delta=1e-6, weights=one).stages(5000).costs.parts for one in (True, False)
+    )
+    assert [len(weighted[stage]) for stage in ("early", "late")] == [2, 2]
+    assert len(plain["early"]) == 1
+    assert "late" not in plain
+
+
 @pytest.mark.claim("newton_stages.4")
 @pytest.mark.parametrize(("family", "view"), [("linear", Weighted), ("logistic", Weighted), ("logistic", AtFit)])
 def test_weights_after_the_clip_are_caught(family: str, view: type, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import discreet
 from discreet import lectures
@@ -162,4 +163,27 @@ def test_a_mechanism_is_above_the_two_point_bound() -> None:
 def test_epsilon_far_below_one_over_n_tells_nothing() -> None:
     assert lower_bound.all_or_none(100, epsilon=1e-4) < 0.51
     assert lower_bound.all_or_none(100, epsilon=0.1) > 0.99
-    assert "d / (alpha epsilon)" in lower_bound.gaussian_mean()
+
+
+def test_the_mean_of_many_columns_needs_people_in_proportion_to_them() -> None:
+    """Every step of the argument of `gaussian_mean` that can be counted out, and both of its rates."""
+    for d in (8, 16, 24):  # words that differ from 0 and from each other in d / 8 places
+        words = [0]
+        for word in range(1 << min(d, 16)):
+            if all((word ^ other).bit_count() * 8 >= d for other in words):
+                words.append(word)
+            if len(words) > 2 ** (d / 8):
+                break
+        assert len(words) - 1 >= 2 ** (d / 8)
+    for alpha in (0.01, 0.1, 0.5):  # the total variation of means 2 sqrt(8) alpha apart
+        away = 2 * math.sqrt(8) * alpha
+        assert math.erf(2 * alpha) == pytest.approx(2 * stats.norm.cdf(away / 2) - 1)
+    assert lower_bound.gaussian_mean(800, 0.1, epsilon=0.001) == pytest.approx(
+        100 * math.log(2) / 0.002 / math.erf(0.2), abs=1
+    )
+    assert lower_bound.gaussian_mean(1600, 0.1, epsilon=0.001) == pytest.approx(
+        2 * lower_bound.gaussian_mean(800, 0.1, epsilon=0.001), abs=2
+    )
+    assert lower_bound.gaussian_mean(80, 0.1, epsilon=10.0) == math.ceil(stats.chi2.ppf(0.75, 80) / 0.01)
+    with pytest.raises(BadInput, match="columns"):
+        lower_bound.gaussian_mean(0, 0.1, epsilon=1.0)

@@ -124,7 +124,7 @@ def test_what_it_shows() -> None:
     ages = histogram([5, 15, 15, 25, math.nan, 20], epsilon=1e6, edges=[0, 10, 20], missing="keep", rng=Seeded(0))
     assert ages.value.counts.tolist() == [1, 3]
     assert ages.value.other == 2
-    assert "0 to 10: 1" in str(ages)
+    assert str(ages).splitlines()[2].split()[:4] == ["0", "to", "10", "1"]
     assert '"counts"' in ages.to_json()
 
 

@@ -175,7 +175,7 @@ def audits(studies: dict[str, dict[str, Any]]) -> list[str]:
         "Pairs of tables that differ in one person. An objection is anything that tells them apart",
     ]
     lines += ["and was not paid for.", "", "| | runs | objections |", "|---|---|---|"]
-    for name, title in (("questions", "whole questions"), ("audit", "mechanisms")):
+    for name, title in (("questions", "whole questions"), ("audit", "mechanisms, each relation apart")):
         rows = studies.get(name, {"rows": []})["rows"]
         runs = sum(int(found[1].replace(",", "")) for row in rows if (found := re.search(r"of ([\d,]+) runs", row[1])))
         if rows:

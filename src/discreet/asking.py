@@ -52,8 +52,8 @@ from discreet.privacy.values import TestResult, plain
 from discreet.tables.dates import as_dates, by_quantile, dated
 from discreet.tables.grouping import Grouping
 from discreet.tables.streams import Stream
-from discreet.tables.table import OWNER, Table, present, whole_columns
-from discreet.tables.wanted import Terms, Wanted, told_missing, wanted
+from discreet.tables.table import OWNER, Table
+from discreet.tables.wanted import Terms, Wanted, present, told_missing, wanted, whole_columns
 from discreet.tables.where import Where
 
 KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
@@ -104,9 +104,8 @@ class Price:
         """BadInput or Refused for what options, or a public number of people, do not allow; nothing is read."""
         check_machine(self.mechanism)
         ran = self.mechanism.guarantee
-        check_budget(ran.epsilon, ran.delta, self.size)
-        if self.finder is not None:
-            check_budget(self.finder.guarantee.epsilon, self.finder.guarantee.delta, self.size)
+        for promised in (ran,) if self.finder is None else (ran, self.finder.guarantee):
+            check_budget(promised.epsilon, promised.delta, self.size)
         try:
             check(self.mechanism, self.size)
         except Refused as error:
@@ -216,9 +215,7 @@ class Question:
             "options": plain(self.arguments, record=True),
             "where": None if self.where is None else self.where.text,
             "by": None if self.grouping is None else plain(self.grouping.name),
-            "keys": None
-            if self.grouping is None or self.grouping.keys is None
-            else plain(self.grouping.keys, record=True),
+            "keys": None if self.grouping is None else plain(self.grouping.keys, record=True),
             "columns": plain(self.wanted.wants),
             "person": self.people.person,
         }

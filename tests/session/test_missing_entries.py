@@ -18,8 +18,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Sampled, alongside
 from discreet.tables.opening import read
 from discreet.tables.streams import Stream
-from discreet.tables.table import present
-from discreet.tables.wanted import Want
+from discreet.tables.wanted import Want, present
 
 RNG = np.random.default_rng(0)
 PRICES = RNG.lognormal(8, 0.7, 20_000)

@@ -18,7 +18,7 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -33,8 +33,8 @@ from discreet.tables.cells import Codes, Column, Floats, is_arrow, keys, owner_n
 from discreet.tables.dates import READERS
 from discreet.tables.frames import Again, Source, guarded, in_order
 from discreet.tables.per_person import OF_TRUTHS, Rule, Rules, one_each, turns
-from discreet.tables.streams import Stream, added, each, fold, mapped
-from discreet.tables.wanted import Want
+from discreet.tables.streams import Stream, each
+from discreet.tables.wanted import Want, drops, present
 from discreet.tables.where import Mask, Test, Where
 
 HELD: Final = 2**25  # rows: a longer column is streamed
@@ -85,7 +85,7 @@ class _Question:
     @property
     def filters(self) -> bool:
         """Whether rows may be left out."""
-        return self.where is not None or any(_drops(want) for want in self.wants)
+        return self.where is not None or any(drops(want) for want in self.wants)
 
     @property
     def tests(self) -> tuple[Test, ...]:
@@ -151,41 +151,6 @@ class _Question:
             rows_of[want.name] = Where.parse(want.name).of(masks).astype(np.float64)
         people_of = {want.name: rows_of[want.name] if kept.all() else rows_of[want.name][kept] for want in self.wants}
         return present(people_of, self.wants)[0]
-
-
-def _drops(want: Want) -> bool:
-    return isinstance(want.missing, str) and want.missing == "drop"
-
-
-def whole_columns(wants: Sequence[Want]) -> list[Want]:
-    """The same columns, with the rows that `present` leaves out."""
-    return [replace(want, missing="keep") if _drops(want) else want for want in wants]
-
-
-def present(columns: Mapping[str, Any], wants: Sequence[Want]) -> tuple[dict[str, Any], int]:
-    """The rows in which no entry is missing that leaves a row out, and how many rows are left out. [table.1]"""
-    dropping = [columns[want.name] for want in wants if _drops(want)]
-    if not dropping:
-        return dict(columns), 0
-    if isinstance(dropping[0], Stream):  # the only column
-        given = dropping[0]
-        size = fold(_known, added, given)
-        return dict.fromkeys(columns, mapped(_present, given, size)), len(given) - size
-    kept = np.ones(len(dropping[0]), dtype=np.bool_)
-    for values in dropping:
-        missing = np.array([one is None for one in values]) if values.dtype == object else np.isnan(values)
-        kept &= ~(missing if missing.ndim == 1 else missing.any(axis=1)).astype(np.bool_)
-    left_out = int(np.count_nonzero(~kept))
-    return {name: values[kept] if left_out else values for name, values in columns.items()}, left_out
-
-
-def _present(piece: Floats) -> Floats:
-    found: Floats = piece[~np.isnan(piece)]
-    return found
-
-
-def _known(given: Iterator[Floats]) -> int:
-    return sum(int(np.count_nonzero(~np.isnan(piece))) for piece in given)
 
 
 def _read(cells: _Cells, want: Want, absent: bool) -> tuple[npt.NDArray[Any], Any]:
@@ -387,7 +352,7 @@ class Table:
             return values
         if want.equals is not None:
             given = each(lambda piece: np.where(np.isnan(piece), math.nan, piece == want.equals), given)
-        if not _drops(want) and want.missing != "keep":
+        if not drops(want) and want.missing != "keep":
             return each(lambda piece: np.where(np.isnan(piece), want.missing, piece), given)
         kept: Stream = present({want.name: given}, [want])[0][want.name]
         return kept

@@ -63,7 +63,7 @@ format: $(READY) ## put the code in shape
 
 constraints: $(READY) ## choose the exact versions anew
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header \
-		--all-extras --upgrade pyproject.toml --output-file constraints.txt
+		--extra dev --extra bench --extra dist --extra docs --upgrade pyproject.toml --output-file constraints.txt
 
 clean: ## remove what was set up
 	rm -rf $(VENV) .venv-compare .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

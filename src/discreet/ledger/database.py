@@ -76,6 +76,20 @@ ANSWERS: Final = sa.Table(
     sa.Column("entry", sa.BigInteger, nullable=False),  # that records the answer
     sa.Column("answer", sa.Text, nullable=False),
 )
+PUBLIC_HEADS: Final = sa.Table(
+    "discreet_public_heads",  # heads that were signed for those who have no key: see public_seal.py
+    METADATA,
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("signature", sa.Text, nullable=False),
+)
+LAYOUT: Final = sa.Table(
+    "discreet_layout",  # which of migrations/versions the tables are; Alembic's own, under a name of ours
+    METADATA,
+    sa.Column("version_num", sa.String(32), nullable=False),
+    sa.PrimaryKeyConstraint("version_num", name="discreet_layout_pkc"),
+)
+LAYOUTS: Final = ("0001", "0002")  # all that were ever made, the newest last
 
 
 class Database:
@@ -113,12 +127,18 @@ class Database:
         """The tables and the first row; of several processes at once, one makes them."""
 
         def make(connection: sa.Connection) -> None:
-            if self.path is None:
-                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
+            self.alone(connection)
             METADATA.create_all(connection)
+            if connection.execute(sa.select(LAYOUT)).first() is None:
+                connection.execute(LAYOUT.insert().values(version_num=LAYOUTS[-1]))
             first(connection)
 
         self.write(make)
+
+    def alone(self, connection: sa.Connection) -> None:
+        """Nobody else makes or changes tables until this transaction ends."""
+        if self.path is None:
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
 
     def exists(self) -> bool:
         """Whether there is a ledger here."""

@@ -36,6 +36,7 @@ from discreet.errors import BadInput, LedgerChanged, OverBudget
 from discreet.ledger import ledger_text as words
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, loss_to_plain, written
 from discreet.ledger.database import ACCOUNTS, ENTRIES, parts, there
+from discreet.ledger.layout import settle
 from discreet.ledger.pages import Pages, found_ledger, identity, length
 from discreet.ledger.seal import Head, lacking
 from discreet.ledger.verify import BATCH, LedgerVerdict, verified
@@ -77,7 +78,9 @@ class Ledger:
         try:
             if reading:
                 there(self._database)
-            elif not self._database.exists():
+            if reading or self._database.exists():
+                settle(self._database)  # [layout.1], [layout.2]
+            else:
                 has = self._anchor is not None
                 self._database.create(lambda connection: found_ledger(connection, self._seal, anchored=has))
             self._id, anchored = self._database.read(lambda connection: identity(connection, self._seal))

@@ -26,6 +26,7 @@ from discreet.errors import BadInput, DiscreetError, LedgerChanged, LedgerFault
 from discreet.ledger import ledger_text as words
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, canonical, digest, loss_from_plain
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER, Database, beside, is_there, parts, there
+from discreet.ledger.layout import settle
 from discreet.ledger.pages import MOVE_HEAD, WHOLE, Pages, entry_of, identity, length, standing, who
 from discreet.ledger.seal import Anchor, Head, Seal, exposed, lacking
 
@@ -253,6 +254,7 @@ def examine(
 def verified(database: Database, seal: Seal, anchor: Anchor | None) -> LedgerVerdict:
     """What `verify` finds, with the anchor that there is."""
     there(database)
+    settle(database)
     entries = database.read(length)  # then the anchor, then the picture of the ledger: [seal.3], [seal.4]
     heads = None if anchor is None else list(anchor.heads())
     return database.read(lambda connection: verify(connection, seal, heads, entries))

@@ -326,5 +326,5 @@ def shell(**environment: str) -> str:
 def test_the_shell_completes_commands_and_options() -> None:
     assert "complete -o default -F _discreet_completion discreet" in shell(_DISCREET_COMPLETE="source_bash")
     assert completed("discreet l", 1) == ["ledger"]
-    assert completed("discreet ledger ", 2) == ["list", "show", "verify", "trust", "export", "budget"]
+    assert completed("discreet ledger ", 2) == ["list", "show", "verify", "sign", "trust", "export", "budget"]
     assert completed("discreet ledger budget l x --accounting ", 6) == ["epsilon", "zcdp", "gdp"]

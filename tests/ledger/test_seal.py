@@ -6,7 +6,7 @@ import pytest
 
 from discreet.errors import LedgerFault
 from discreet.ledger import Ledger
-from discreet.ledger.seal import OWN, WRITTEN_BY_OWNER, Seal, _make, given_seal, new_seal
+from discreet.ledger.seal import OWN, WRITTEN_BY_OWNER, Seal, given_seal, make_secret, new_seal
 
 
 @pytest.mark.claim("seal.1")
@@ -42,7 +42,7 @@ def test_of_many_who_make_a_key_one_does(tmp_path: Path) -> None:
 
 def test_a_key_is_never_replaced(tmp_path: Path) -> None:
     first = new_seal(tmp_path / "key")
-    _make(tmp_path / "key")  # by another process, that had seen none
+    make_secret(tmp_path / "key", os.urandom(32).hex().encode())  # by another process, that had seen none
     assert given_seal(tmp_path / "key") == first
     assert [path.name for path in tmp_path.iterdir()] == ["key"]
 

@@ -49,6 +49,9 @@ Where = Annotated[str, typer.Argument(metavar="LEDGER", help="A file, or postgre
 Population = Annotated[str, typer.Argument(metavar="POPULATION", help="Whose budget it is.")]
 Key = Annotated[Path | None, typer.Option(help="The key's file; LEDGER.key, if the ledger is a file.")]
 Anchor = Annotated[Path | None, typer.Option(help="The outside copy of heads; LEDGER.anchor, if a file.")]
+SigningKey = Annotated[
+    Path | None, typer.Option(help="The file of the private key that signs heads for auditors; KEY.ed25519.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text for people.")]
 
 
@@ -99,25 +102,40 @@ def show_(
 
 
 @app.command()
-def verify(ledger: Where, key: Key = None, anchor: Anchor = None, as_json: Json = False) -> None:
+def verify(
+    ledger: Where,
+    *,
+    public_key: Annotated[
+        list[Path] | None,
+        typer.Option(help="The file of a public key, for auditors who have no key; may be given more than once."),
+    ] = None,
+    key: Key = None,
+    anchor: Anchor = None,
+    as_json: Json = False,
+) -> None:
     """Whether a ledger is what was written, entry by entry: exit code 0 if it is, 5 if it is not.
 
+    With --public-key no key is needed: who checks so could not have written it.
+
     Example: discreet ledger verify region.ledger --key /secure/region.key --anchor /elsewhere/region.anchor
+
+    Example: discreet ledger verify region.ledger --public-key region.pub --anchor /elsewhere/region.anchor
     """
     from discreet.ledger import examine
 
-    verdict = examine(_known(ledger), key=key, anchor=_readable(anchor))
+    verdict = examine(_known(ledger), key=key, anchor=_readable(anchor), public_key=public_key or ())
+    open_questions = [line.replace("the key", "the private key") if public_key else line for line in NOT_PROVED]
     if as_json:
         problems = [{"entry": problem.entry, "what": problem.what} for problem in verdict.problems]
         told = {"ok": verdict.ok, "entries": verdict.entries, "problems": problems, "notes": list(verdict.notes)}
-        _print(told | {"not_proved": list(NOT_PROVED)})
+        _print(told | {"not_proved": open_questions})
     else:
         from discreet.errors import clean
 
         for line in str(verdict).splitlines():
             typer.echo(clean(line))
         typer.echo("\nWhat this cannot prove:")
-        for line in NOT_PROVED:
+        for line in open_questions:
             typer.echo(f"- {line}")
     if not verdict.ok:
         raise typer.Exit(CHANGED)
@@ -132,12 +150,47 @@ NOT_PROVED = (
 
 
 @app.command()
+def sign(
+    ledger: Where,
+    *,
+    public_key: Annotated[
+        Path | None, typer.Option(help="The file for the public key; LEDGER.pub, if the ledger is a file.")
+    ] = None,
+    signing_key: SigningKey = None,
+    replace: Annotated[bool, typer.Option("--replace", help="In the place of another private key.")] = False,
+    key: Key = None,
+    anchor: Anchor = None,
+    as_json: Json = False,
+) -> None:
+    """Sign the heads of a ledger with a private key (Ed25519), so that auditors check it and cannot write it.
+
+    The private key is made if it is not there, readable by you alone. Every later entry is signed with it, and none is
+    written without it. Give the public key to auditors, by a way on which nobody exchanges it: they compare its
+    fingerprint with yours. It vouches for all entries, also for those before.
+
+    Example: discreet ledger sign region.ledger --public-key region.pub
+    """
+    from discreet.errors import clean
+    from discreet.ledger.store import sign_from_now
+
+    told = sign_from_now(
+        _known(ledger), key=key, anchor=anchor, private=signing_key, public=public_key, replace=replace
+    )
+    if as_json:
+        _print(told)
+    else:
+        typer.echo(f"private key: {clean(told['signing_key'])}; keep it as you keep the ledger's key")
+        typer.echo(f"public key:  {clean(told['public_key'])}; for auditors, fingerprint {told['fingerprint']}")
+
+
+@app.command()
 def trust(
     ledger: Where,
     *,
     why: Annotated[str, typer.Option(help="What happened to the anchor, for auditors; it is an entry for ever.")],
     key: Key = None,
     anchor: Anchor = None,
+    signing_key: SigningKey = None,
     as_json: Json = False,
 ) -> None:
     """Begin the anchor of a ledger anew: you state that the ledger is whole, which nothing else can show then.
@@ -152,7 +205,7 @@ def trust(
     from discreet.errors import clean
     from discreet.ledger.verify import trust as begin_anew
 
-    entry = begin_anew(_known(ledger), why, key=key, anchor=anchor)
+    entry = begin_anew(_known(ledger), why, key=key, anchor=anchor, signing_key=signing_key)
     if as_json:
         _print({"entry": entry.number, "hash": entry.hash, **entry.plain})
     else:

@@ -307,12 +307,9 @@ def parts(
     where: str | Path, key: bytes | str | Path | None, anchor: str | Path | None, patience: float, *, make: bool
 ) -> tuple[Database, Seal, Anchor | None]:
     """The database, the key and the anchor; a key is made beside a file that is not there, if `make` allows it."""
-    if not is_number(patience) or not 0 < patience < 1e6:
-        raise BadInput(f"patience is {patience!r}; give the seconds to wait for other writers, for example 30")
-    database = Database(where, patience, reading=not make)
-    kept = beside(database, ".key")
+    database, heads = place(where, anchor, patience, make=make)
+    kept = key_path(database, key)
     if key is not None:
-        kept = None if isinstance(key, bytes) else Path(key)
         seal = given_seal(key, WRITTEN_BY_OWNER if make else None)
     elif kept is None:
         raise BadInput(
@@ -322,11 +319,26 @@ def parts(
         if not make:
             there(database)
         seal = new_seal(kept) if make and not database.exists() else given_seal(kept, OWN if make else None)
-    heads = beside(database, ".anchor") if anchor is None else Path(anchor).absolute()
-    files = [path.resolve() for path in (database.path, kept, heads) if path is not None]
+    files = [path.resolve() for path in (database.path, kept, heads.path if heads else None) if path]
     if len(set(files)) < len(files):
         raise BadInput("the ledger, its key and its anchor are three files; give each a name of its own")
-    return database, seal, None if heads is None else Anchor(heads)
+    return database, seal, heads
+
+
+def place(
+    where: str | Path, anchor: str | Path | None, patience: float, *, make: bool
+) -> tuple[Database, Anchor | None]:
+    """The database and the anchor."""
+    if not is_number(patience) or not 0 < patience < 1e6:
+        raise BadInput(f"patience is {patience!r}; give the seconds to wait for other writers, for example 30")
+    database = Database(where, patience, reading=not make)
+    heads = beside(database, ".anchor") if anchor is None else Path(anchor).absolute()
+    return database, None if heads is None else Anchor(heads)
+
+
+def key_path(database: Database, key: bytes | str | Path | None) -> Path | None:
+    """The file that the key is in, if it is in one."""
+    return beside(database, ".key") if key is None else None if isinstance(key, bytes) else Path(key)
 
 
 def beside(database: Database, ending: str) -> Path | None:

@@ -9,7 +9,7 @@ Claims
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from discreet.errors import BadInput, LedgerChanged, LedgerFault
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, digest, now
 from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
 from discreet.ledger.ledger_text import alike
+from discreet.ledger.public_seal import Signer, keep_public_head, public_head
 from discreet.ledger.seal import Head, Seal
 
 VERSION: Final = 2  # of the tables; 1 had no signatures of entries
@@ -60,13 +61,18 @@ def found_ledger(connection: sa.Connection, seal: Seal, *, anchored: bool) -> No
         connection.execute(LEDGER.insert().values(**row, **head))
 
 
-def identity(connection: sa.Connection, seal: Seal) -> tuple[str, bool]:
-    """The ledger's own name, and whether it was made with an anchor; LedgerFault if of another version or key."""
+def identity(connection: sa.Connection, seal: Seal | None) -> tuple[str, bool]:
+    """The ledger's own name, and whether it was made with an anchor; LedgerFault if of another version or key.
+
+    Without the shared key the second cannot be told, and is False.
+    """
     row = connection.execute(sa.select(LEDGER.c.version, LEDGER.c.ledger, LEDGER.c.fingerprint)).one_or_none()
     if row is None:
         raise LedgerChanged("the ledger's first row is gone; it was changed by other hands")
     if row.version != VERSION:
         raise LedgerFault(f"this ledger is of version {row.version}; this release of discreet reads version {VERSION}")
+    if seal is None:
+        return str(row.ledger), False
     for anchored in (True, False):
         if seal.fits(row.fingerprint, *who(row.ledger, anchored)):  # [pages.1]
             return str(row.ledger), anchored
@@ -100,10 +106,14 @@ class Pages:
     connection: sa.Connection
     seal: Seal
     ledger: str
+    signer: Signer | None = None
     signed: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def head(self) -> Head:
-        """The head, locked until the transaction ends, and found to be sound."""
+    def head(self, *, renewed: bool = False) -> Head:
+        """The head, locked until the transaction ends, and found to be sound.
+
+        `renewed` is whether another private key is about to sign it.
+        """
         row = self.connection.execute(LOCK_HEAD).one()
         last = self.connection.execute(LAST_HASH, {"last": row.number}).scalar()
         ours = row.ledger == self.ledger and self.seal.fits(row.signature, "head", row.ledger, row.number, row.hash)
@@ -114,7 +124,9 @@ class Pages:
         # [pages.1]
         if not self.seal.fits(row.accounts, "accounts", self.ledger, row.number, standing(self.signed.values())):
             raise changed("the accounts are not those that belong to its head")
-        return Head(row.number, row.hash, row.signature)
+        head = Head(row.number, row.hash, row.signature)
+        public = None if renewed else public_head(self.connection, self.signer, self.ledger, head)
+        return replace(head, public=public)
 
     def append(
         self, head: Head, kind: Kind, population: str, analyst: str | None, *, body: str, request: str | None = None
@@ -137,7 +149,13 @@ class Pages:
         self.connection.execute(NEW_ENTRY, dict(zip(COLUMNS, CELLS(entry), strict=True)) | signed)
         accounts = self.seal.sign("accounts", self.ledger, number, standing(self.signed.values()))
         self.connection.execute(MOVE_HEAD, {"number": number, "accounts": accounts} | signed)
-        return entry, new
+        return entry, self.publicly(new)
+
+    def publicly(self, head: Head) -> Head:
+        """The head with the private key's signature, if there is such a key."""
+        if self.signer is None:
+            return head
+        return replace(head, public=keep_public_head(self.connection, self.signer, self.ledger, head))
 
     def has(self, population: str, analyst: str | None) -> bool:
         """Whether an account was ever opened."""

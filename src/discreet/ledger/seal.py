@@ -22,7 +22,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -54,7 +54,7 @@ class Seal:
 
 def given_seal(key: bytes | str | Path, forbidden: int | None = None) -> Seal:
     """A key as bytes, or the file that it is in, whose owner and mode are looked at if `forbidden` bits are given."""
-    secret = key if isinstance(key, bytes) else _read(Path(key), forbidden)
+    secret = key if isinstance(key, bytes) else read_secret(Path(key), forbidden)
     if len(secret) < SHORTEST:
         raise BadInput(f"the ledger's key has {len(secret)} bytes; give {SHORTEST} or more, from os.urandom(32)")
     return Seal(secret)
@@ -72,7 +72,7 @@ def new_seal(path: Path) -> Seal:
     """The key in this file, made if there is none. Of several processes that try at once, one makes it."""
     if not path.exists():
         try:
-            _make(path)
+            make_secret(path, os.urandom(32).hex().encode() + b"\n")
         except OSError as error:
             raise LedgerFault(
                 f"the ledger's key {path} cannot be made ({error.strerror}); give a folder for it"
@@ -80,11 +80,12 @@ def new_seal(path: Path) -> Seal:
     return given_seal(path, OWN)
 
 
-def _make(path: Path) -> None:
+def make_secret(path: Path, secret: bytes) -> None:
+    """A file that its owner alone may read, whole or not at all, and never over another."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        os.write(handle, os.urandom(32).hex().encode() + b"\n")
+        os.write(handle, secret)
         os.fsync(handle)
     finally:
         os.close(handle)
@@ -97,7 +98,8 @@ def _make(path: Path) -> None:
     sync_folder(path.parent)
 
 
-def _read(path: Path, forbidden: int | None) -> bytes:
+def read_secret(path: Path, forbidden: int | None) -> bytes:
+    """What is in a key's file, if nobody else could have put it there. [seal.2]"""
     try:
         with path.open("rb") as file:
             why = None if forbidden is None else _exposed(os.fstat(file.fileno()), forbidden)
@@ -132,17 +134,18 @@ def sync_folder(folder: Path) -> None:
 
 
 LINE: Final = re.compile(
-    rb"([0-9]{1,18}) ([0-9a-f]{64}) ([0-9a-f]{64})\n?"
-)  # of an anchor; a number that databases hold
+    rb"([0-9]{1,18}) ([0-9a-f]{64}) ([0-9a-f]{64})(?: ([0-9a-f]{128}))?\n?"
+)  # of an anchor; a number that databases hold; the last, if there is one, is a private key's: public_seal.py
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """An entry that was once the last, signed."""
+    """An entry that was once the last, signed; `public` is the signature of a private key, if there is one."""
 
     number: int
     hash: str
     signature: str
+    public: str | None = field(default=None, compare=False)
 
 
 class Anchor:
@@ -160,7 +163,7 @@ class Anchor:
         Nothing is written if this is the last line already. The file is made only to `begin` an anchor; `recorded` is
         whether the charge under way is in the ledger already.
         """
-        line = f"{head.number} {head.hash} {head.signature}\n".encode()
+        line = " ".join(filter(None, (str(head.number), head.hash, head.signature, head.public))).encode() + b"\n"
         try:
             new = begin and not os.path.lexists(self.path)
             flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0)  # [seal.4]
@@ -246,4 +249,6 @@ def lacking(furthest: int | None, entries: int) -> str | None:
 
 def _head(line: bytes) -> Head | None:
     found = LINE.fullmatch(line)
-    return None if found is None else Head(int(found[1]), found[2].decode(), found[3].decode())
+    if found is None:
+        return None
+    return Head(int(found[1]), found[2].decode(), found[3].decode(), found[4].decode() if found[4] else None)

@@ -35,9 +35,10 @@ from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerChanged, OverBudget
 from discreet.ledger import ledger_text as words
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, loss_to_plain, written
-from discreet.ledger.database import ACCOUNTS, ENTRIES, parts, there
+from discreet.ledger.database import ACCOUNTS, ENTRIES, beside, parts, place, there
 from discreet.ledger.layout import settle
 from discreet.ledger.pages import Pages, found_ledger, identity, length
+from discreet.ledger.public_seal import PublicKey, beside_key, given_signer, make_signer, write_public
 from discreet.ledger.seal import Head, lacking
 from discreet.ledger.verify import BATCH, LedgerVerdict, verified
 from discreet.privacy.exact import Number
@@ -52,7 +53,8 @@ class Ledger:
 
     `key` signs it: bytes, or the path of a key file; for a file it is `<file>.key`, made with it. `anchor` is the path
     of the outside copy of heads; for a file it is `<file>.anchor`. `patience` is how many seconds to wait for others.
-    `reading` opens a ledger that must be there, and changes nothing.
+    `reading` opens a ledger that must be there, and changes nothing. `signing_key` is the file of a private key that
+    signs each head too, for auditors (`sign`); the one beside the key, `<key>.ed25519`, is used if it is there.
 
     >>> from tempfile import TemporaryDirectory
     >>> from discreet.privacy.loss import Laplace
@@ -73,9 +75,11 @@ class Ledger:
         anchor: str | Path | None = None,
         patience: float = 30.0,
         reading: bool = False,
+        signing_key: str | Path | None = None,
     ) -> None:
         self._database, self._seal, self._anchor = parts(where, key, anchor, patience, make=not reading)
         try:
+            self._signer = None if reading else given_signer(self._database, key, signing_key)
             if reading:
                 there(self._database)
             if reading or self._database.exists():
@@ -224,6 +228,17 @@ class Ledger:
         """Whether anything was changed, removed, moved or overspent, and which entry."""
         return verified(self._database, self._seal, self._anchor)
 
+    def sign(self, *, replace: bool = False) -> PublicKey:
+        """Sign the head with the private key, for auditors; from then on every entry needs that key. [public_seal.2]
+
+        `replace` takes this key in the place of another that signed before.
+        """
+        signer = self._signer
+        if signer is None:
+            raise BadInput("there is no private key; make one with `discreet ledger sign`, or give signing_key=")
+        self._write(lambda pages, head: (None, pages.publicly(head)), renewed=replace)
+        return signer.public
+
     def export(self, file: TextIO, form: Literal["csv", "json"]) -> None:
         """All entries, as a table that spreadsheets do not execute, or as JSON with the exact numbers."""
         if form not in ("csv", "json"):
@@ -255,10 +270,10 @@ class Ledger:
     def _read(self, work: Callable[[Pages], T]) -> T:
         return self._database.read(lambda connection: work(Pages(connection, self._seal, self._id)))
 
-    def _write(self, work: Callable[[Pages, Head], tuple[T, Head]]) -> T:
+    def _write(self, work: Callable[[Pages, Head], tuple[T, Head]], *, renewed: bool = False) -> T:
         def anchored(connection: sa.Connection) -> tuple[T, Head]:
-            pages = Pages(connection, self._seal, self._id)
-            head = pages.head()
+            pages = Pages(connection, self._seal, self._id, self._signer)
+            head = pages.head(renewed=renewed)
             if self._anchor is not None:
                 self._compare_with_anchor(pages, head.number, head)
                 self._anchor.append(head, begin=head.number == 0, recorded=False)  # before the next: [seal.4]
@@ -330,3 +345,26 @@ def _again(
             "table in memory is another one each time it is opened. Give the question about this one a new request"
         )
     return Receipt.of(entry, answer, fresh=False)
+
+
+def sign_from_now(
+    where: str | Path,
+    *,
+    key: bytes | str | Path | None = None,
+    anchor: str | Path | None = None,
+    private: Path | None = None,
+    public: Path | None = None,
+    replace: bool = False,
+) -> dict[str, str]:
+    """Make the two keys if they are not there, sign the head, and say where they are."""
+    database, _ = place(where, anchor, 30.0, make=False)
+    there(database)
+    database.close()
+    secret, shown = private or beside_key(database, key), public or beside(database, ".pub")
+    if secret is None or shown is None:
+        raise BadInput("a ledger in PostgreSQL needs --key and --public-key: where the two keys are, or shall be")
+    signer = make_signer(secret)
+    write_public(signer, shown)
+    with Ledger(where, key=key, anchor=anchor, signing_key=secret) as ledger:
+        ledger.sign(replace=replace)
+    return {"signing_key": str(secret), "public_key": str(shown), "fingerprint": signer.public.fingerprint}

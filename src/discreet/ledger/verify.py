@@ -6,6 +6,9 @@ Claims
     [verify.2] A chain that was written anew as a whole is found without the key by its head, and with the key by the
           anchor. An older copy that was put back, key and all, is found by the anchor alone. An anchor that is gone, or
           ends before the ledger's last entry but one, is a problem, and what a steward's word stands for is told.
+    [verify.3] With a public key and without the shared one, all of [verify.1] is found, but for who wrote what stands
+          after the last head that is signed with it: that is a problem itself. Lines of the anchor count as far as
+          they are signed with it.
 
 `trust` is that word: a ledger is all there is, although its anchor does not show it. An anchor is lost with its disk,
 and a ledger is restored from a backup. Nothing in the files tells this from an attack: a person decides. What was
@@ -13,7 +16,7 @@ decided is an entry of the chain like any other, and every `verify` repeats it.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -25,9 +28,22 @@ from discreet.accounting.filter import Amount, Budget
 from discreet.errors import BadInput, DiscreetError, LedgerChanged, LedgerFault
 from discreet.ledger import ledger_text as words
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, canonical, digest, loss_from_plain
-from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER, Database, beside, is_there, parts, there
+from discreet.ledger.database import (
+    ACCOUNTS,
+    ANSWERS,
+    ENTRIES,
+    LEDGER,
+    PUBLIC_HEADS,
+    Database,
+    is_there,
+    key_path,
+    parts,
+    place,
+    there,
+)
 from discreet.ledger.layout import settle
 from discreet.ledger.pages import MOVE_HEAD, WHOLE, Pages, entry_of, identity, length, standing, who
+from discreet.ledger.public_seal import PublicKey, given_signer, read_public
 from discreet.ledger.seal import Anchor, Head, Seal, exposed, lacking
 
 MOST: Final = 100  # problems that are listed
@@ -71,7 +87,7 @@ class _Reading:
     """What is known after the entries so far."""
 
     ledger: str
-    seal: Seal
+    seal: Seal | None  # None: with public keys alone
     seen: dict[int, str]  # by the anchor: the hash of each entry
     problems: list[Problem] = field(default_factory=list)
     accounts: dict[tuple[str, str], Account] = field(default_factory=dict)
@@ -80,6 +96,10 @@ class _Reading:
     answers: int = 0
     notes: list[str] = field(default_factory=list)
     prices: dict[tuple[tuple[Budget, Amount], str], Amount] = field(default_factory=dict)
+
+    def fits(self, signature: str, *signed: str | int) -> bool:
+        """Whether the shared key signed this, as far as it is there."""
+        return self.seal is None or self.seal.fits(signature, *signed)
 
     def wrong(self, entry: int | None, what: str) -> None:
         if len(self.problems) < MOST:
@@ -94,7 +114,7 @@ class _Reading:
             self.wrong(entry.number, f"does not continue entry {self.last}: one of the two was replaced")  # [verify.1]
         if entry.hash != row.hash:
             self.wrong(entry.number, "was changed after it was written")  # [verify.1]
-        elif not self.seal.fits(row.signature, "head", self.ledger, entry.number, row.hash):
+        elif not self.fits(row.signature, "head", self.ledger, entry.number, row.hash):
             self.wrong(entry.number, "is not signed with this key")  # [verify.1]
         if self.seen.pop(entry.number, row.hash) != row.hash:
             self.wrong(entry.number, "is not the one that the anchor has seen")  # [verify.2]
@@ -153,7 +173,13 @@ class _Reading:
             del self.seen[number]
 
 
-def verify(connection: sa.Connection, seal: Seal, heads: Iterable[Head | None] | None, entries: int) -> LedgerVerdict:
+def verify(
+    connection: sa.Connection,
+    seal: Seal | None,
+    heads: Iterable[Head | None] | None,
+    entries: int,
+    public: Sequence[PublicKey] = (),
+) -> LedgerVerdict:
     """Read all of it. `heads` are the anchor's, None without one, read before the transaction of `connection` began;
     `entries` is how many there were before that."""
     try:
@@ -161,21 +187,29 @@ def verify(connection: sa.Connection, seal: Seal, heads: Iterable[Head | None] |
     except DiscreetError as error:
         return LedgerVerdict(0, (Problem(None, str(error)),))
     reading = _Reading(ledger=ledger, seal=seal, seen={})
-    _anchored(reading, heads, entries, anchored)
+    _anchored(reading, heads, entries, anchored, public)
     both = sa.select(ENTRIES, ANSWERS.c.number.label("of"), ANSWERS.c.answer)
     both = both.outerjoin(ANSWERS, ANSWERS.c.entry == ENTRIES.c.number).order_by(ENTRIES.c.number)
     read = 0
     for row in connection.execute(both, execution_options={"yield_per": BATCH}):
         read += 1
         reading.take(row)
-    _head(reading, connection, seal)
-    _state(reading, connection, seal)
+    _head(reading, connection)
+    _state(reading, connection)
+    if public:
+        _public(reading, connection, {key.text: key for key in public})
     for number in sorted(reading.seen):
         reading.wrong(number, "was seen by the anchor and is not in the ledger")  # [verify.2]
     return LedgerVerdict(read, tuple(reading.problems), tuple(reading.notes))
 
 
-def _anchored(reading: _Reading, heads: Iterable[Head | None] | None, entries: int, anchored: bool) -> None:
+def _anchored(
+    reading: _Reading,
+    heads: Iterable[Head | None] | None,
+    entries: int,
+    anchored: bool,
+    public: Sequence[PublicKey],
+) -> None:
     alone = "an older copy of all of it would look the same"
     if heads is None:
         if anchored:
@@ -183,29 +217,58 @@ def _anchored(reading: _Reading, heads: Iterable[Head | None] | None, entries: i
         else:
             reading.notes.append(f"there is no anchor: {alone}")
         return
-    torn, furthest = 0, None
+    torn, others, furthest = 0, 0, None
     for head in heads:
         if head is None:
             torn += 1
             continue
-        furthest = head.number if furthest is None else max(furthest, head.number)
-        if not reading.seal.fits(head.signature, "head", reading.ledger, head.number, head.hash):
+        if public and not any(key.fits(head.public or "", reading.ledger, head.number, head.hash) for key in public):
+            others += 1  # anybody may have added it: it proves nothing, but what it says must be so: [verify.3]
+        else:
+            furthest = head.number if furthest is None else max(furthest, head.number)
+        if not reading.fits(head.signature, "head", reading.ledger, head.number, head.hash):
             reading.wrong(head.number, "is in the anchor with a signature of another key or ledger")  # [verify.2]
         elif head.number and reading.seen.setdefault(head.number, head.hash) != head.hash:
             reading.wrong(head.number, "is in the anchor twice, with different contents")  # [verify.2]
     if torn:
         reading.notes.append(f"the anchor has {torn} lines that cannot be read, as a power cut leaves them")
+    if others:
+        reading.notes.append(f"the anchor has {others} lines that are not signed with this public key")
     missing = lacking(furthest, entries)
     if missing is not None:
         reading.problems.append(Problem(None, f"{missing}, and {alone}", anchor=True))  # [verify.2]
 
 
-def _head(reading: _Reading, connection: sa.Connection, seal: Seal) -> None:
+def _public(reading: _Reading, connection: sa.Connection, keys: Mapping[str, PublicKey]) -> None:
+    """That the last head is signed with one of these keys: it vouches for the chain before it. [verify.3]"""
+    rows: Iterable[Any] = ()
+    if sa.inspect(connection).has_table(PUBLIC_HEADS.name):
+        both = sa.select(PUBLIC_HEADS, ENTRIES.c.hash)
+        both = both.outerjoin(ENTRIES, ENTRIES.c.number == PUBLIC_HEADS.c.number).order_by(PUBLIC_HEADS.c.number)
+        rows = connection.execute(both, execution_options={"yield_per": BATCH})
+    last, signed, first = -1, 0, reading.last + 1
+    for row in rows:
+        if row.key in keys:
+            hash_ = GENESIS if row.number == 0 else row.hash or ""
+            if not keys[row.key].fits(row.signature, reading.ledger, row.number, hash_):
+                reading.wrong(row.number, "is not the one that was signed for this public key")  # [verify.3]
+                continue
+            last, signed, first = row.number, signed + bool(row.number), min(first, row.number)
+    if last < 0:
+        reading.wrong(None, "no head of this ledger is signed for this public key")  # [verify.3]
+    elif last < reading.last:
+        reading.wrong(last + 1, "and what follows is not signed for this public key")  # [verify.3]
+    elif signed < reading.last:
+        told = f"{reading.last - signed} entries have no signature of their own for this public key"
+        reading.notes.append(f"{told}: the signed ones that continue them, the first is {first}, vouch for them")
+
+
+def _head(reading: _Reading, connection: sa.Connection) -> None:
     row = connection.execute(sa.select(LEDGER)).one()
     signatures = connection.execute(sa.select(ACCOUNTS.c.signature)).scalars()
-    if not seal.fits(row.signature, "head", row.ledger, row.number, row.hash):
+    if not reading.fits(row.signature, "head", row.ledger, row.number, row.hash):
         reading.wrong(None, "the head is not signed with this key: the end of the chain, or all of it, was rewritten")
-    if not seal.fits(row.accounts, "accounts", reading.ledger, row.number, standing(signatures)):
+    if not reading.fits(row.accounts, "accounts", reading.ledger, row.number, standing(signatures)):
         reading.wrong(None, "the accounts are not those that belong to the head: one or more were set back or removed")
     if row.number > reading.last:
         reading.missing(reading.last + 1, row.number)
@@ -215,11 +278,11 @@ def _head(reading: _Reading, connection: sa.Connection, seal: Seal) -> None:
         reading.wrong(reading.last, "is not the one that the head has signed")  # [verify.2]
 
 
-def _state(reading: _Reading, connection: sa.Connection, seal: Seal) -> None:
+def _state(reading: _Reading, connection: sa.Connection) -> None:
     left = dict(reading.accounts)
     for row in connection.execute(sa.select(ACCOUNTS)):
         account = left.pop((row.population, row.analyst), None)
-        signed = seal.fits(row.signature, "account", reading.ledger, row.population, row.analyst, row.state)
+        signed = reading.fits(row.signature, "account", reading.ledger, row.population, row.analyst, row.state)
         if account is None or not signed or account.to_text() != row.state:
             reading.wrong(None, f"the account of {_named(row.population, row.analyst)} is not what the entries make it")
     for population, analyst in left:
@@ -234,15 +297,29 @@ def _named(population: str, analyst: str) -> str:
 
 
 def examine(
-    where: str | Path, *, key: bytes | str | Path | None = None, anchor: str | Path | None = None
+    where: str | Path,
+    *,
+    key: bytes | str | Path | None = None,
+    anchor: str | Path | None = None,
+    public_key: str | Path | Sequence[str | Path] = (),
 ) -> LedgerVerdict:
-    """`Ledger.verify` for a ledger that may be too damaged to be opened; it writes nothing."""
+    """`Ledger.verify` for a ledger that may be too damaged to be opened; it writes nothing.
+
+    `public_key` is the file of a public key, or several: then the shared key is used only if it is given.
+    """
+    public = [read_public(path) for path in ([public_key] if isinstance(public_key, str | Path) else public_key)]
+    if public and key is None:
+        database, outside = place(where, anchor, 30.0, make=False)
+        try:
+            return verified(database, None, outside, public)
+        finally:
+            database.close()
     database, seal, outside = parts(where, key, anchor, 30.0, make=False)
     try:
-        verdict = verified(database, seal, outside)
+        verdict = verified(database, seal, outside, public)
     finally:
         database.close()
-    path = beside(database, ".key") if key is None else None if isinstance(key, bytes) else Path(key)
+    path = key_path(database, key)
     why = None if path is None else exposed(path)
     return (
         verdict
@@ -251,17 +328,24 @@ def examine(
     )
 
 
-def verified(database: Database, seal: Seal, anchor: Anchor | None) -> LedgerVerdict:
+def verified(
+    database: Database, seal: Seal | None, anchor: Anchor | None, public: Sequence[PublicKey] = ()
+) -> LedgerVerdict:
     """What `verify` finds, with the anchor that there is."""
     there(database)
     settle(database)
     entries = database.read(length)  # then the anchor, then the picture of the ledger: [seal.3], [seal.4]
     heads = None if anchor is None else list(anchor.heads())
-    return database.read(lambda connection: verify(connection, seal, heads, entries))
+    return database.read(lambda connection: verify(connection, seal, heads, entries, public))
 
 
 def trust(
-    where: str | Path, why: str, *, key: bytes | str | Path | None = None, anchor: str | Path | None = None
+    where: str | Path,
+    why: str,
+    *,
+    key: bytes | str | Path | None = None,
+    anchor: str | Path | None = None,
+    signing_key: str | Path | None = None,
 ) -> Entry:
     """Begin the anchor of a ledger anew, and record why; the entry that says so.
 
@@ -275,10 +359,11 @@ def trust(
     database, seal, outside = parts(where, key, anchor, 30.0, make=True)
     if outside is None:
         raise BadInput("give the file in which the anchor begins anew, anchor=")
+    signer = given_signer(database, key, signing_key)
 
     def work(connection: sa.Connection) -> tuple[Entry, Head]:
         ledger, _ = identity(connection, seal)
-        pages = Pages(connection, seal, ledger)
+        pages = Pages(connection, seal, ledger, signer)
         head = pages.head()
         outside.append(head, begin=True, recorded=False)
         body = canonical({"note": why, "anchor": str(outside.path)})

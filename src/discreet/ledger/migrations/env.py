@@ -4,6 +4,14 @@ from alembic import context
 
 from discreet.ledger.database import LAYOUT
 
-context.configure(connection=context.config.attributes["connection"], version_table=LAYOUT.name, transactional_ddl=True)
-with context.begin_transaction():
-    context.run_migrations()
+
+def run() -> None:
+    """All of it."""
+    connection = context.config.attributes["connection"]
+    context.configure(connection=connection, version_table=LAYOUT.name, transactional_ddl=True)
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+if __name__ == "env_py":  # as Alembic calls it: to import this file runs nothing
+    run()

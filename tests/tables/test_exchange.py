@@ -107,7 +107,7 @@ def test_a_long_table_gives_the_bits_of_one_that_is_held(
         always.setattr(apart, "AT_ONCE", 0)
         for limit, buckets in ((0, 7), (2000, 3), (2**28, 1)):
             always.setattr(exchange, "HELD", limit)
-            always.setitem(exchange.exchange.__kwdefaults__, "buckets", buckets)
+            always.setitem(exchange.exchange.__kwdefaults__ or {}, "buckets", buckets)
             assert bits(table.columns(WANTS, **how)) == held
         assert table.people("who") == many
 
@@ -203,7 +203,7 @@ def test_no_room_is_one_sentence(tmp_path: Path, always: pytest.MonkeyPatch) -> 
 
     table = stored(made(IDS["numbers"], 50), tmp_path, "parquet")
     always.setattr(exchange, "HELD", 0)
-    always.setattr(exchange.tempfile, "TemporaryFile", full)
+    always.setattr("tempfile.TemporaryFile", full)
     with pytest.raises(BadInput, match="set TMPDIR") as error:
         table.columns([Want("x", "number")], person="who")
     assert "17" not in str(error.value)

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import DiscreetError
-from discreet.tables.cells import Column, owner_names, owners
+from discreet.tables.cells import Codes, Column, owners
 from discreet.tables.exchange import ROW, Exchanged, exchange, new_key
 from discreet.tables.frames import Piece, Source, guarded, in_order
 from discreet.tables.wanted import Want
@@ -76,11 +76,7 @@ class Apart:
 
     def one_row_each(self) -> dict[str, npt.NDArray[Any]]:
         """One row a person, people in the order of their first rows. [apart.1]"""
-        numbered = replace(
-            self.question,
-            wants=(*self.question.wants, Want(ROW, "number")),
-            kinds={**self.question.kinds, ROW: "number"},
-        )
+        numbered = with_numbers(self.question, ROW)
         found = list(in_order(self.exchanged().buckets(), partial(_bucket_rows, numbered), self.error))
         first = np.concatenate([rows.pop(ROW) for rows in found])
         place = np.empty(len(first), dtype=np.int64)
@@ -88,11 +84,15 @@ class Apart:
         del first
         return {name: _placed([rows.pop(name) for rows in found], place) for name in list(found[0])}
 
-    def owned(self, columns: Mapping[str, Column]) -> tuple[list[npt.NDArray[Any]], npt.NDArray[Any]]:
-        """All rows of a bucket that are asked for, and whose they are."""
+    def owned(self, columns: Mapping[str, Column]) -> tuple[list[npt.NDArray[Any]], Codes]:
+        """The rows of a bucket that are asked for, and the number of each one's person in the bucket."""
         *found, ids = self.question.answer(columns)
-        names, there = owner_names([ids], self.question.kinds[self.question.owner])
-        return [values[there] for values in found], names[there]
+        return found, owners([ids], self.question.kinds[self.question.owner])[0]
+
+
+def with_numbers(question: Any, name: str) -> Any:
+    """The same question, with a column of ours beside those that are wanted."""
+    return replace(question, wants=(*question.wants, Want(name, "number")), kinds={**question.kinds, name: "number"})
 
 
 def _bucket_rows(question: Any, columns: Mapping[str, Column]) -> dict[str, npt.NDArray[Any]]:

@@ -147,10 +147,15 @@ class Exchanged:
     parts: list[_Part]
     count: int
 
-    def bucket(self, number: int) -> dict[str, Column]:
-        """The columns of a bucket, rows in the order of the table, with their numbers as ROW. [exchange.1]"""
-        read = [self._segment(part, number) for part in self.parts]
-        return {name: _joined([columns[name] for columns in read]) for name in (read[0] if read else ())}
+    def bucket(self, *numbers: int) -> dict[str, Column]:
+        """The columns of a bucket, or of several, in the order of the table, with the rows' numbers as ROW.
+        [exchange.1]"""
+        read = [self._segment(part, number) for part in self.parts for number in numbers]
+        found = {name: _joined([columns[name] for columns in read]) for name in (read[0] if read else ())}
+        if len(numbers) == 1 or not read:
+            return found
+        order = np.argsort(found[ROW])
+        return {name: column.take(order) for name, column in found.items()}
 
     def _segment(self, part: _Part, number: int) -> dict[str, Column]:
         batch = pa.ipc.read_record_batch(pa.py_buffer(self.spill.get(part.segments[number])), part.schema)

@@ -77,7 +77,7 @@ def name_words(names: npt.NDArray[Any], secret: bytes, count: int = 1) -> Words:
 
 def _of_keys(canonical: Sequence[Hashable], secret: bytes, count: int) -> Words:
     """One by one. [person_hash.1]"""
-    whole = [type(one) is int and -(2**63) <= one < 2**63 for one in canonical]  # type: ignore[operator]
+    whole = [type(one) is int and -(2**63) <= one < 2**63 for one in canonical]
     wholes = np.array([one if fits else 0 for one, fits in zip(canonical, whole, strict=True)], dtype=np.int64)
     words = _of_wholes(wholes, secret, count)
     texts = [place for place, fits in enumerate(whole) if not fits]

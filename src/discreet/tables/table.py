@@ -248,6 +248,16 @@ class Table:
             return dict(zip(called, [values[there] for values in (*found, names)], strict=True))
         return {**one_row_each(question, found, ids)}
 
+    def apart(self, wants: Sequence[Want], *, where: Where | None = None, owner: str | None = None) -> Apart | None:
+        """All rows of all people, as `columns` with `owner` gives them, to be read some people at a time; None if they
+        are few enough to be held."""
+        question = self.check(wants, where=where, owner=owner)
+
+        def parts() -> tuple[bool, Iterator[Piece]]:
+            return parts_of(self._source, question.reads, self._unreadable())
+
+        return Apart(question, lambda: parts()[1], self._unreadable()) if parts()[0] else None
+
     def check(
         self,
         wants: Sequence[Want],

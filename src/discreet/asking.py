@@ -37,6 +37,7 @@ Why
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -49,6 +50,9 @@ from discreet.privacy.loss import Approximate, Laplace, Loss, alongside, group_d
 from discreet.privacy.mechanism import Mechanism, Randomness, by_group, check, check_machine, in_full
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import TestResult, plain
+from discreet.subsample.block_exchange import FarTable
+from discreet.tables.apart import Apart
+from discreet.tables.arranging import arranged, empty_columns
 from discreet.tables.dates import as_dates, by_quantile, dated
 from discreet.tables.grouping import Grouping
 from discreet.tables.streams import Stream
@@ -235,6 +239,8 @@ class Question:
         person, whole = self.people.person, self.statistic.blocks and self.people.person is not None
         wants = self.wanted.wants if whole else whole_columns(self.wanted.wants)
         whose = {"owner": person} if whole else {"person": person}
+        if whole and (apart := table.apart(wants, where=self.where, owner=person)) is not None:
+            return self._labelled(self.price.mechanism.release(self._far(apart), rng))  # [block_exchange.1]
         found = table.columns(wants, where=self.where, rules=self.wanted.rules, **whose)
         streams = all(self.statistic.reads(name, self.arguments).streams for name in self.wanted.references)
         kept = whole or (person is None and table.ordered) or self.price.relation is not Neighbours.REPLACE
@@ -262,6 +268,12 @@ class Question:
     def _released(self, columns: Mapping[str, Any], rng: Randomness, owners: Any = None) -> Release[Any]:
         rows = arranged(self.statistic, self.wanted, columns, self.arguments, owners)
         return self._labelled(self.price.mechanism.release(rows, rng))
+
+    def _far(self, apart: Apart) -> FarTable:
+        """Rows of people, for blocks, that are too many to hold."""
+        arrange = partial(arranged, self.statistic, self.wanted, arguments=self.arguments)
+        schema = arrange(empty_columns(self.wanted), owners=np.empty(0, dtype=np.int64)).counting(self.price.size)
+        return FarTable(schema, apart, lambda columns, owners: arrange(columns, owners=owners))
 
     def _labelled(self, release: Release[Any]) -> Release[Any]:
         notes = self.wanted.notes(self.people.unit, self.people.person is not None and not self.statistic.blocks)
@@ -322,7 +334,7 @@ def prepare(
         options = dated(options, grouping is not None)
     schema = None
     if statistic.blocks:
-        empty = {want.name: np.empty(0, dtype=object if want.kind == "category" else float) for want in asked.wants}
+        empty = empty_columns(asked)
         several = [(asked.references[one], about) for one, about in asked.facts.items() if about and about.several]
         empty |= {name: np.empty((0, len(about.names))) for name, about in several if isinstance(name, str)}
         schema = arranged(statistic, asked, empty, arguments, None if people.person is None else np.empty(0))
@@ -345,31 +357,6 @@ def prepare(
         where=condition,
         grouping=grouping,
     )
-
-
-def arranged(
-    statistic: Statistic, asked: Wanted, columns: Mapping[str, Any], arguments: Mapping[str, Any], owners: Any = None
-) -> Any:
-    """The columns, as the mechanism of a statistic takes them; by name where an estimator's options speak of names."""
-    spoken = arguments.get("options")
-    said = any(arguments.get(one) is not None for one in ("formula", "categories"))
-    said = said or any(about is not None and about.frame for about in asked.facts.values())
-    said = said or (isinstance(spoken, Mapping) and any(str(option).endswith("_col") for option in spoken))
-    named = statistic.blocks and said
-    if not asked.references:  # a count of all
-        (one,) = columns.values()
-        return np.ones(len(one))
-    placed: dict[str, Any] = {}
-    for name, reference in asked.references.items():
-        if isinstance(reference, str):
-            placed[name] = columns[reference]
-            continue
-        several = {column: columns[column] for column in reference}
-        by_name = named or isinstance(reference, dict) or any(values.dtype.kind == "O" for values in several.values())
-        placed[name] = several if by_name else np.column_stack(list(several.values()))
-    if statistic.blocks:
-        placed |= {"people": owners, "categories": arguments.get("categories")}
-    return statistic.rows(placed)
 
 
 def labelled(release: Release[Any], guarantee: Guarantee, notes: list[str], name: str | None) -> Release[Any]:

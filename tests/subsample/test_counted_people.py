@@ -118,7 +118,7 @@ def test_the_rarest_are_people_with_any_entry_that_differs() -> None:
     """Three people of two rows: the second alone has an entry other than 0, and only in one of the rows."""
     x, whose = np.array([[0.0, 5], [0, 6], [0, 7], [1, 8], [0, 9], [0, 9]]), np.arange(6) // 2
     table = read(x, None, whose)
-    assert [counted_people.rarest(table, spare) for spare in (0, 1)] == [1, 2]
+    assert [counted_people.rarest([table], spare) for spare in (0, 1)] == [1, 2]
 
 
 @pytest.mark.claim("counted_people.2")

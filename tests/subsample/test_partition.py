@@ -17,10 +17,11 @@ from tests.subsample.reading import read
 
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
-from discreet.noise.randomness import Seeded, Shuffle
+from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
 from discreet.subsample import block_table as tables
+from discreet.subsample import partition as cutting
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.partition import Blocks, codes, partition, slot_parts, units
 from discreet.subsample.run_block import sent
@@ -84,23 +85,13 @@ def test_slots_make_blocks_of_nearly_one_size(count: int, blocks: int) -> None:
     assert sizes.max() - sizes.min() <= 1
 
 
-class Dealt(Seeded):
-    """A door whose shuffle is given: to try every one."""
-
-    def __init__(self, order: Any) -> None:
-        super().__init__(0)
-        self._order = np.asarray(order, dtype=np.int64)
-
-    def draw(self, request: Any) -> Any:
-        return self._order if isinstance(request, Shuffle) else super().draw(request)
-
-
 @pytest.mark.claim("partition.2")
 @pytest.mark.parametrize("stranger", ["a", "m", "zz"])
-def test_replacing_a_person_by_a_stranger_is_a_change_of_one_block_in_distribution(stranger: str) -> None:
-    """All shuffles of 4 people: the blocks' distributions are mixtures of pairs that differ in one block. Exhaustive."""
-    from itertools import permutations
-
+def test_replacing_a_person_by_a_stranger_is_a_change_of_one_block_in_distribution(
+    stranger: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All orders of the hashes of 4 people: the blocks' distributions are mixtures, with equal weights, of pairs that
+    differ in one block. Exhaustive."""
     names = ["k", "b", "k", "p", "t", "b", "p"]
     rows = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
     # b, with rows 2 and 6, is replaced by a stranger with three rows elsewhere in the table
@@ -109,19 +100,48 @@ def test_replacing_a_person_by_a_stranger_is_a_change_of_one_block_in_distributi
     left_table = read(rows, people=names)
     right_table = read([row for _, row in changed_rows], people=[name for name, _ in changed_rows])
 
-    def distribution(table: BlockTable) -> list[list[bytes]]:
-        return [contents(partition(table, 2, REPLACE, Dealt(order))) for order in permutations(range(4))]
+    def dealt(table: BlockTable, people: str, order: tuple[int, ...]) -> list[bytes]:
+        values = dict(zip(people.split(), order, strict=True))
 
-    left, right = distribution(left_table), distribution(right_table)
+        def words(names: Any, _: bytes, count: int) -> Any:
+            return np.array([[values[name] for name in names]] * count, dtype=np.uint64)
 
-    def without(row: list[bytes], own: tuple[float, ...]) -> tuple[Any, ...]:
-        """The blocks with the replaced person's block blanked."""
-        marks = [np.float64(value).tobytes() for value in own]
-        return tuple(None if any(mark in block for mark in marks) else block for block in row)
+        monkeypatch.setattr(cutting, "name_words", words)
+        return contents(partition(table, 2, REPLACE, Seeded(0)))
 
-    assert sorted(map(str, (without(row, (2.0, 6.0)) for row in left))) == sorted(
-        map(str, (without(row, (50.0, 60.0, 70.0)) for row in right))
-    )
+    orders = list(itertools.permutations(range(4)))
+    left = [dealt(left_table, "k b p t", order) for order in orders]
+    right = [dealt(right_table, f"k {stranger} p t", order) for order in orders]  # the stranger has the value of b
+    for one, other in zip(left, right, strict=True):
+        assert sum(a != b for a, b in zip(one, other, strict=True)) == 1
+    assert len(set(map(tuple, left))) > 6
+
+
+@pytest.mark.claim("partition.2")
+def test_a_known_key_would_move_others() -> None:
+    """Why the key is fresh and secret: a planted mutant, in which the stranger has a value of its own."""
+    people = [f"p{k}" for k in range(40)]
+    rows = np.arange(40.0)
+    one = read(rows, people=people)
+    most = 0
+    for stranger in range(20):
+        other = read(rows, people=[f"s{stranger}", *people[1:]])
+        most = max(most, changed(partition(one, 8, REPLACE, Seeded(1)), partition(other, 8, REPLACE, Seeded(1))))
+    assert most > 2
+
+
+@pytest.mark.claim("partition.4")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("names", [np.arange(60) % 23, np.array([f"p{k % 23}" for k in range(60)])])
+def test_blocks_do_not_depend_on_the_order_of_rows(relation: Neighbours, names: Any) -> None:
+    rows = np.arange(60.0)
+    mixed = np.random.default_rng(0).permutation(60)
+
+    def members(order: Any) -> list[list[float]]:
+        found = partition(read(rows[order], people=names[order]), 5, relation, Seeded(3))
+        return [sorted(found.table.x[a:b].ravel().tolist()) for a, b in itertools.pairwise(found.edges)]
+
+    assert members(np.arange(60)) == members(mixed)
 
 
 @pytest.mark.claim("partition.2")

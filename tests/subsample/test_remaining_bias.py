@@ -157,12 +157,12 @@ def test_the_number_of_the_rarest_moves_by_at_most_one() -> None:
         frame = pd.DataFrame(x, columns=list("abc"))
         kept = whose != people.integers(0, 5)
         for spare in (0, 1):
-            every = rarest(read(frame, None, whose, {"c": [0, 1, 2]}), spare)
-            fewer = rarest(read(frame[kept], None, whose[kept], {"c": [0, 1, 2]}), spare)
+            every = rarest([read(frame, None, whose, {"c": [0, 1, 2]})], spare)
+            fewer = rarest([read(frame[kept], None, whose[kept], {"c": [0, 1, 2]})], spare)
             assert 0 <= every - fewer <= 1
         other = x.copy()
         other[whose == 0] = people.integers(0, 9, size=3)
-        assert abs(rarest(read(x, None, whose)) - rarest(read(other, None, whose))) <= 1
+        assert abs(rarest([read(x, None, whose)]) - rarest([read(other, None, whose)])) <= 1
 
 
 @pytest.mark.claim("counted_people.1")

@@ -47,18 +47,20 @@ from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
 from discreet.privacy.release import Provenance, Release
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.batched import MANY, Fast, batched
+from discreet.subsample.block_exchange import FarBlocks, FarTable, blocks_of
 from discreet.subsample.block_plan import BlockPlan, compared, expected_width
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.estimators import Fit, SourceFit
 from discreet.subsample.friendly_aggregate import BlockFriends
-from discreet.subsample.partition import Blocks, partition, units
+from discreet.subsample.partition import Blocks, units
 from discreet.subsample.remaining_bias import RemainingBias, allowing_for_lost
 from discreet.subsample.returned import Shape, texts
 from discreet.subsample.run_block import Correct, block_row, opened, passing_on_interrupts
 
 PARTS: Final = ("guarantee", "loss", "release", "blocks")  # of an aggregator
 LONGEST: Final = 1e6  # seconds: more than a week for one block is a slip
+UNREAD: Final = b""  # what comes back of blocks whose rows cannot be had
 CHUNKS: Final = 16  # tasks a run: one task a block costs more than the fits
 Floats = npt.NDArray[np.float64]
 Trust = Literal["own", "sandbox"]
@@ -209,8 +211,8 @@ class SubsampleAggregate:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The combined estimate, or a refusal."""
-        table = BlockTable.of(rows)
-        plan = self.plan(table)
+        table: BlockTable | FarTable = rows if isinstance(rows, FarTable) else BlockTable.of(rows)
+        plan = self.plan(table.schema)
         if (refusal := refusal_of(self, plan.people)) is not None:  # [aggregate.2]
             history = Provenance(type(self.aggregator).__name__, {"blocks": self.blocks}, rng.secure)
             return self._signed(Release(self.guarantee, history, refusal=refusal), plan)
@@ -222,59 +224,54 @@ class SubsampleAggregate:
             inner = allowing_for_lost(inner, mean)
         return self._signed(inner, plan)
 
-    def estimates(self, table: BlockTable, rng: Randomness) -> Floats:
+    def estimates(self, table: BlockTable | FarTable, rng: Randomness) -> Floats:
         """One row a block, NaN where there is none. Never released: the aggregator's private rows. [aggregate.1]"""
         if self.trust == "own":
-            return self._trusted(partition(table, self.blocks, self.neighbours, rng, self.parts))  # [aggregate.1]
-        with opened(self.box, self.fit, table) as cells:  # or refused, before anything is drawn
-            blocks = partition(table, self.blocks, self.neighbours, rng, self.parts)
+            return self._trusted(blocks_of(table, self.blocks, self.neighbours, rng, self.parts))  # [aggregate.1]
+        with opened(self.box, self.fit, table.schema) as cells:  # or refused, before anything is drawn
+            blocks = blocks_of(table, self.blocks, self.neighbours, rng, self.parts)
             return cells.rows(self.shape, blocks, self.correct)  # [aggregate.3]
 
-    def _trusted(self, blocks: Blocks) -> Floats:
+    def _trusted(self, blocks: Blocks | FarBlocks) -> Floats:
         fast = self._fast(blocks.table)
-        if fast is not None and (self.engine is None or fast.closed or blocks.count < MANY):  # public: [aggregate.2]
+        here = fast is not None and (fast.closed or blocks.count < MANY)  # public: [aggregate.2]
+        engine = None if here else self.engine
+        if fast is not None and engine is None and isinstance(blocks, Blocks):
             return self._at_once(fast, blocks, 0, blocks.count)
 
         def work(chunk: Sequence[int]) -> bytes:
+            try:
+                blocks.within(chunk[0], chunk[-1] + 1)
+            except Exception:  # noqa: BLE001  it may tell of the data, and no block is to blame
+                return UNREAD
             if fast is not None:
                 return self._at_once(fast, blocks, chunk[0], chunk[-1] + 1).tobytes()
             with hushed():
                 return b"".join(self._row(blocks, number).tobytes() for number in chunk)
 
         every = np.arange(blocks.count)
-        chunks = [part.tolist() for part in np.array_split(every, min(CHUNKS, blocks.count))]
+        even = [part.tolist() for part in np.array_split(every, min(CHUNKS, blocks.count))]
+        chunks = even if isinstance(blocks, Blocks) else blocks.tasks  # [block_exchange.1]
         rows = np.full((blocks.count, self.shape.width * self.parts // 2), np.nan)
         with passing_on_interrupts():
-            lost = self._collect(rows, chunks, work)
+            lost = _collect(engine, rows, chunks, work)
             for number in (number for chunk in lost for number in chunk):
-                self._collect(rows, [[number]], work)  # [aggregate.1]: each in a process of its own
+                _collect(engine, rows, [[number]], work)  # [aggregate.1]: each in a process of its own
         return rows
 
-    def _at_once(self, fast: Fast, blocks: Blocks, first: int, last: int) -> Floats:
+    def _at_once(self, fast: Fast, blocks: Blocks | FarBlocks, first: int, last: int) -> Floats:
         """The rows of some blocks by the fast path; if it fails on all, of each half, so that a block fails alone."""
+        near, start, stop = blocks.within(first, last)
         try:
             with silence():
-                return fast.rows(blocks, self.correct, first, last)
+                return fast.rows(near, self.correct, start, stop)
         except Exception:  # noqa: BLE001  [aggregate.1]: what it says is of the data
             if last - first == 1:
                 return np.full((1, self.shape.width * self.parts // 2), np.nan)
         middle = (first + last) // 2
         return np.concatenate([self._at_once(fast, blocks, *ends) for ends in ((first, middle), (middle, last))])
 
-    def _collect(
-        self, rows: Floats, chunks: list[list[int]], work: Callable[[Sequence[int]], bytes]
-    ) -> list[list[int]]:
-        """Fill in what comes back; return the chunks that were lost."""
-        done = self.engine.map(work, chunks) if self.engine is not None else [work(chunk) for chunk in chunks]
-        lost = []
-        for chunk, raw in zip(chunks, done, strict=True):
-            if raw is None:
-                lost.append(chunk)
-            else:
-                rows[chunk] = np.frombuffer(raw, dtype=np.float64).reshape(len(chunk), -1)
-        return lost
-
-    def _row(self, blocks: Blocks, number: int) -> Floats:
+    def _row(self, blocks: Blocks | FarBlocks, number: int) -> Floats:
         block, _ = blocks.block(number)  # [aggregate.1]
         cuts = blocks.cuts(number)
         return block_row(self.fit, self.shape, block, cuts, number=number, correct=self.correct, seconds=self.seconds)
@@ -309,6 +306,22 @@ class SubsampleAggregate:
         shown_at = getattr(self.aggregator, "confidence", self.confidence)
         spread = None if inner.spread is None else ShapedSpread(inner.spread, self.shape.value, shown_at)
         return replace(release, answer=self.shape.value(inner.value), spread=spread)
+
+
+def _collect(
+    engine: Engine | None, rows: Floats, chunks: list[list[int]], work: Callable[[Sequence[int]], bytes]
+) -> list[list[int]]:
+    """Fill in what comes back, every block once; return the chunks that were lost."""
+    done = engine.map(work, chunks) if engine is not None else [work(chunk) for chunk in chunks]
+    lost = []
+    for chunk, raw in zip(chunks, done, strict=True):
+        if raw is None:
+            lost.append(chunk)
+        elif raw == UNREAD:
+            raise BadInput("rows that were put aside cannot be read again; ask again when there is room for them")
+        else:
+            rows[chunk] = np.frombuffer(raw, dtype=np.float64).reshape(len(chunk), -1)
+    return lost
 
 
 def _called(aggregator: Any) -> str:

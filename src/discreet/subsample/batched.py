@@ -83,7 +83,7 @@ class Batched:
                 found = self._jackknifed(x, y, blocks.table.people, edges[::step])
             else:
                 found = self.fits(
-                    x, y, edges[::step], adjusted=correct == "firth", fast=is_compiled(blocks.count)
+                    x, y, edges[::step], adjusted=correct == "firth", fast=is_compiled(blocks.total)
                 )  # [batched.1]
             return np.asarray(found.reshape(-1, parts // step, found.shape[1]).mean(axis=1))
 

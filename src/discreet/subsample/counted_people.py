@@ -33,7 +33,7 @@ Source
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
@@ -48,6 +48,7 @@ from discreet.privacy.guarantee import Guarantee, Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Laplace
 from discreet.privacy.mechanism import Mechanism, Randomness, check, what_to_do
 from discreet.privacy.release import Provenance, Release
+from discreet.subsample.block_exchange import FarTable, tables_of
 from discreet.subsample.block_table import BlockTable, arrays, is_frame, owners
 from discreet.subsample.partition import codes, people_in
 from discreet.tables.entries import numbers_of
@@ -158,16 +159,21 @@ class CountedPeople:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The mechanism's answer, or a refusal."""
-        table, told = BlockTable.of(rows), []
+        table: BlockTable | FarTable = rows if isinstance(rows, FarTable) else BlockTable.of(rows)
+        told = []
         shown: dict[str, Any] = {}
         people = fewest = noisy = self.size or 0
         if self.size is None:
-            noisy = int(rng.blur(people_in(table), sensitivity=1, cost=self.counting))  # [counted_people.1]
+            noisy = int(
+                rng.blur(sum(map(people_in, tables_of(table))), sensitivity=1, cost=self.counting)
+            )  # [counted_people.1]
             people = fewest = max(1, noisy - self.caution)
             shown |= {"people, noisy": noisy, "epsilon of that number": float(self.counting.epsilon)}
             told.append(f"about {max(noisy, 0)} people (a noisy number)")
         if self.rare is not None:
-            seen = int(rng.blur(rarest(table, self.rare), sensitivity=1, cost=self.rarity))  # [counted_people.3]
+            seen = int(
+                rng.blur(rarest(tables_of(table), self.rare), sensitivity=1, cost=self.rarity)
+            )  # [counted_people.3]
             fewest = max(1, min(people, seen - round(CAUTION / float(self.rarity.epsilon))))
             shown |= {"people of the rarest level, noisy": seen}
             if 2 * fewest < people:
@@ -206,31 +212,41 @@ class CountedPeople:
         return made
 
 
-def rarest(table: BlockTable, spare: int = 0) -> int:
+def rarest(tables: Iterable[BlockTable], spare: int = 0) -> int:
     """The fewest people who would have to leave for a column to be constant, or a declared category empty, the `spare`
-    smallest such numbers passed over; private. [counted_people.3]"""
-    whose = np.arange(table.rows) if table.people is None else codes(table.people)
-    people = int(whose.max(initial=-1)) + 1
-    columns = arrays(table.x) if is_frame(table.x) else list(table.x.reshape(table.rows, -1).T) if table.rows else []
-    levels = [one for one in columns if hasattr(one, "categories")]  # declared
-    found = [
-        people,
-        *(len(np.unique(whose[one.codes == code])) for one in levels for code in range(len(one.categories))),
-    ]
-    plain = [one for one in columns if not hasattr(one, "categories")]
-    if len(columns) <= WIDEST:  # sums of neighbouring columns tell of a level that has no column
-        read = [numbers_of(one) for one in plain]
-        with np.errstate(all="ignore"):
-            plain += [one for first in range(len(read)) for one in list(accumulate(read[first:]))[1:]]
-    for values in [*plain, *([] if table.y is None else [table.y])]:
-        kinds = _kinds(values.reshape(table.rows, -1)[:, 0] if table.rows else np.empty(0))
-        low, high = np.full(people, len(kinds)), np.full(people, -1)
-        np.minimum.at(low, whose, kinds)
-        np.maximum.at(high, whose, kinds)
-        found.append(people - int(np.bincount(low[low == high], minlength=1).max(initial=0)))
+    smallest such numbers passed over; private. Each table has all rows of its people. [counted_people.3]"""
+    people, levels, constants = 0, [], []
+    for table in (table for table in tables if table.rows):
+        whose = np.arange(table.rows) if table.people is None else codes(table.people)
+        here = int(whose.max()) + 1
+        columns = arrays(table.x) if is_frame(table.x) else list(table.x.reshape(table.rows, -1).T)
+        declared = [one for one in columns if hasattr(one, "categories")]
+        levels.append([len(np.unique(whose[one.codes == k])) for one in declared for k in range(len(one.categories))])
+        plain = [one for one in columns if not hasattr(one, "categories")]
+        if len(columns) <= WIDEST:  # sums of neighbouring columns tell of a level that has no column
+            read = [numbers_of(one) for one in plain]
+            with np.errstate(all="ignore"):
+                plain += [one for first in range(len(read)) for one in list(accumulate(read[first:]))[1:]]
+        plain += [] if table.y is None else [table.y.reshape(table.rows, -1)[:, 0]]
+        constants.append([_constant(values, whose, here) for values in plain])
+        people += here
+    found = [people, *map(sum, zip(*levels, strict=True))]
+    found += [people - _commonest(list(values)) for values in zip(*constants, strict=True)]
     return sorted(found)[min(spare, len(found) - 1)]
 
 
-def _kinds(values: Any) -> Any:
-    """Each entry as a whole number: equal ones alike."""
-    return np.unique(values, return_inverse=True)[1] if values.dtype.kind in "biufmM" else owners(values)
+def _constant(values: Any, whose: Any, people: int) -> Any:
+    """The entries of those people all of whose entries are alike, one a person."""
+    kinds = np.unique(values, return_inverse=True)[1] if values.dtype.kind in "biufmM" else owners(values)
+    low, high, at = np.full(people, len(kinds)), np.full(people, -1), np.zeros(people, dtype=np.int64)
+    np.minimum.at(low, whose, kinds)
+    np.maximum.at(high, whose, kinds)
+    at[whose] = np.arange(len(whose))
+    return values[at[low == high]]
+
+
+def _commonest(parts: list[Any]) -> int:
+    """How often the most frequent entry comes."""
+    values = np.concatenate(parts)
+    kinds = values if values.dtype.kind in "biufmM" else owners(values)
+    return int(np.unique(kinds, return_counts=True)[1].max(initial=0))

@@ -43,6 +43,7 @@ import numpy.typing as npt
 from discreet.engines.local import silence
 from discreet.errors import BadInput
 from discreet.sandbox.sandbox import Program, Sandbox, SandboxCells, importable
+from discreet.subsample.block_exchange import FarBlocks
 from discreet.subsample.block_table import BlockTable, arrays, framed, is_frame, own
 from discreet.subsample.estimators import Fit, SourceFit
 from discreet.subsample.partition import Blocks
@@ -194,7 +195,7 @@ class BlockCells:
     cells: SandboxCells
     estimator: bytes
 
-    def rows(self, shape: Shape, blocks: Blocks, correct: Correct) -> Floats:
+    def rows(self, shape: Shape, blocks: Blocks | FarBlocks, correct: Correct) -> Floats:
         """One row a block, NaN where there is none. [run_block.3]"""
         messages = (_message(self.estimator, shape, blocks, number, correct) for number in range(blocks.count))
         found = np.full((blocks.count, shape.width * blocks.parts // 2), np.nan)
@@ -246,7 +247,7 @@ def rehearsal(table: BlockTable | None) -> list[BlockTable]:
         return plain
 
 
-def _message(raw: bytes, shape: Shape, blocks: Blocks, number: int, correct: Correct) -> bytes:
+def _message(raw: bytes, shape: Shape, blocks: Blocks | FarBlocks, number: int, correct: Correct) -> bytes:
     block, _ = blocks.block(number)
     cuts, people = blocks.cuts(number), block.people if correct == "jackknife" else None
     try:

@@ -354,12 +354,12 @@ def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
     """
     arrow = bool(columns) and all(is_arrow(column) and getattr(column.type, "unit", None) != "ns" for column in columns)
     if arrow and kind in ("unknown", "category", kind_of(columns[0].type)):
-        encoded = joined([_same_zero(column) for column in columns]).dictionary_encode()
+        encoded = joined([same_zero(column) for column in columns]).dictionary_encode()
         return encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary)
     seen: dict[Any, int] = {}
     found = []
     for column in columns:
-        codes, distinct = keys(_same_zero(column), kind)
+        codes, distinct = keys(same_zero(column), kind)
         canonical = [rows.key(cell) for cell in distinct]
         local = np.array([-1 if key is None else seen.setdefault(key, len(seen)) for key in canonical], dtype=np.int64)
         found.append(local[codes])
@@ -370,13 +370,13 @@ def owner_names(columns: Sequence[Column], kind: Kind) -> tuple[npt.NDArray[Any]
     """Each row's person by id, which nobody else's row changes, and which rows have one. The people of `owners`."""
     found, there = [np.empty(0, dtype=object)], [np.empty(0, dtype=np.bool_)]
     for column in columns:
-        codes, distinct = keys(_same_zero(column), kind)
+        codes, distinct = keys(same_zero(column), kind)
         found.append(distinct[codes])
         there.append(np.array([rows.key(cell) is not None for cell in distinct], dtype=np.bool_)[codes])
     return np.concatenate(found), np.concatenate(there)
 
 
-def _same_zero(column: Any) -> Any:
+def same_zero(column: Any) -> Any:
     """Floats with one zero, and none that is no number."""
     if not is_arrow(column):
         return column + 0.0 if column.dtype.kind == "f" else column

@@ -29,9 +29,10 @@ import numpy.typing as npt
 from discreet.errors import BadInput, printable
 from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
+from discreet.tables.apart import Apart, one_row_each, parts_of
 from discreet.tables.cells import Codes, Column, Floats, is_arrow, keys, owner_names, owners, pa
 from discreet.tables.dates import READERS
-from discreet.tables.frames import Again, Source, guarded, in_order
+from discreet.tables.frames import Again, Piece, Source, guarded, in_order
 from discreet.tables.per_person import OF_TRUTHS, Rule, Rules, one_each, turns
 from discreet.tables.streams import Stream, each
 from discreet.tables.wanted import Want, drops, present
@@ -204,8 +205,11 @@ class Table:
         """How many different people there are; rows without an id are nobody's."""
         if person is None:
             return self.size()
-        _, ids = self._gathered(self.check((), owner=person))
-        return owners(ids, self.kinds[person])[1]
+        question = self.check((), owner=person)
+        large, parts = parts_of(self._source, question.reads, self._unreadable())
+        if large:
+            return Apart(question, lambda: parts, self._unreadable()).people()  # [apart.1]
+        return owners(self._gathered(question, parts)[1], self.kinds[person])[1]
 
     def suggested_types(self) -> dict[str, str]:
         """What the first rows of a text file suggest for `types=`: data, for their owner alone."""
@@ -230,18 +234,29 @@ class Table:
         question = self.check(wants, where=where, person=person, owner=owner, rules=rules)
         if len(wants) == 1 and wants[0].kind != "category" and question.owner is None:
             return {wants[0].name: self._alone(question)}
-        found, ids = self._gathered(question)
+        large, parts = (
+            parts_of(self._source, question.reads, self._unreadable()) if person is not None else (False, None)
+        )
+        if large and parts is not None:
+            return {**Apart(question, lambda: parts, self._unreadable()).one_row_each()}  # [apart.1]
+        found, ids = self._gathered(question, parts)
         if question.owner is None:
             return dict(zip((want.name for want in wants), found, strict=True))
         if person is None:
             names, there = owner_names(ids, self.kinds[question.owner])
             called = [*(want.name for want in wants), OWNER]
             return dict(zip(called, [values[there] for values in (*found, names)], strict=True))
-        codes, people = owners(ids, self.kinds[question.owner])
-        present = codes >= 0
-        if not present.all():
-            codes, found = codes[present], [values[present] for values in found]
-        return {**question.folded(found, codes, people)}
+        return {**one_row_each(question, found, ids)}
+
+    def apart(self, wants: Sequence[Want], *, where: Where | None = None, owner: str | None = None) -> Apart | None:
+        """All rows of all people, as `columns` with `owner` gives them, to be read some people at a time; None if they
+        are few enough to be held."""
+        question = self.check(wants, where=where, owner=owner)
+
+        def parts() -> tuple[bool, Iterator[Piece]]:
+            return parts_of(self._source, question.reads, self._unreadable())
+
+        return Apart(question, lambda: parts()[1], self._unreadable()) if parts()[0] else None
 
     def check(
         self,
@@ -291,9 +306,12 @@ class Table:
             guarded(lambda: next(pieces, None), self._unreadable())
         return in_order(pieces, question.answer, self._unreadable())
 
-    def _gathered(self, question: _Question) -> tuple[list[npt.NDArray[Any]], list[Column]]:
+    def _gathered(
+        self, question: _Question, parts: Iterator[Piece] | None = None
+    ) -> tuple[list[npt.NDArray[Any]], list[Column]]:
         """All pieces: the values joined, the ids as they came."""
-        answers = list(self._answers(question))
+        pieces = self._source.pieces(question.reads) if parts is None else parts
+        answers = list(in_order(pieces, question.answer, self._unreadable()))
         wants = question.wants
         whose = question.owner is not None
         if len(answers) == 1:

@@ -1,0 +1,200 @@
+"""Blocks of a table that is too long to hold are those of one that is held, and so are the digits."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.subsample.test_partition import contents
+
+import discreet
+from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
+from discreet.subsample.block_exchange import FarBlocks, FarTable, blocks_of
+from discreet.subsample.block_table import BlockTable, table_of
+from discreet.subsample.counted_people import rarest
+from discreet.subsample.partition import Blocks, people_in
+from discreet.tables import apart, exchange
+from discreet.tables.opening import read
+from discreet.tables.table import OWNER
+from discreet.tables.wanted import Want
+from discreet.tables.where import Where
+
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
+WANTS = [Want("x", "number"), Want("town", "category"), Want("y", "number")]
+
+
+def stored(folder: Path, ids: str = "numbers", rows: int = 400) -> Path:
+    generator = np.random.default_rng(5)
+    who = generator.integers(0, rows // 4, rows)
+    x = generator.normal(size=rows)
+    table = pa.table(
+        {
+            "who": pa.array(who if ids == "numbers" else [f"p{k}" for k in who]),
+            "x": x,
+            "y": 1 + 2 * x + generator.normal(size=rows),
+            "town": [["Ulm", "Bonn", None][k % 3] for k in generator.integers(0, 3, rows)],
+            "z": generator.normal(size=rows),
+        }
+    )
+    pq.write_table(table, folder / "t.parquet", row_group_size=60)
+    return folder / "t.parquet"
+
+
+def far_and_near(path: Path, where: Where | None = None) -> tuple[FarTable, BlockTable]:
+    table = read(path)
+
+    def arranged(columns: dict[str, Any], owners: Any) -> BlockTable:
+        rows = {"X": {name: columns[name] for name in ("x", "town")}, "y": columns["y"], "people": owners}
+        return table_of(rows)
+
+    found: dict[str, Any] = dict(table.columns(WANTS, owner="who", where=where))
+    owners = found.pop(OWNER)
+    held = table.apart(WANTS, owner="who", where=where)
+    assert held is not None
+    return FarTable(arranged({name: found[name][:0] for name in found}, owners[:0]), held, arranged), arranged(
+        found, owners
+    )
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setattr(apart, "AT_ONCE", 0)
+    monkeypatch.setattr(exchange, "HELD", 1000)
+    return monkeypatch
+
+
+@pytest.mark.claim("block_exchange.1")
+@pytest.mark.claim("partition.4")
+@pytest.mark.parametrize("where", [None, "x > -0.5"])
+@pytest.mark.parametrize("ids", ["numbers", "texts"])
+@pytest.mark.parametrize(("blocks", "parts"), [(1, 2), (7, 4), (40, 2), (300, 2)])
+def test_every_block_is_that_of_the_table_that_is_held(  # noqa: PLR0917
+    blocks: int, parts: int, ids: str, where: str | None, tmp_path: Path, always: pytest.MonkeyPatch
+) -> None:
+    always.setitem(exchange.exchange.__kwdefaults__ or {}, "buckets", 9)
+    far, near = far_and_near(stored(tmp_path, ids), None if where is None else Where.parse(where))
+    for relation in (ADD, REPLACE) if where is None else (ADD,):
+        whole = blocks_of(near, blocks, relation, Seeded(3), parts)
+        some = blocks_of(far, blocks, relation, Seeded(3), parts)
+        assert isinstance(whole, Blocks)
+        assert isinstance(some, FarBlocks)
+        assert [number for task in some.tasks for number in task] == list(range(blocks))
+        expected = contents(whole)
+        for task in some.tasks:
+            assert contents(some.within(task[0], task[-1] + 1)[0]) == expected[task[0] : task[-1] + 1]
+            assert all(some.cuts(number) == whole.cuts(number) for number in task)
+    assert sum(map(people_in, far.tables())) == people_in(near)
+    assert [rarest(far.tables(), spare) for spare in range(3)] == [rarest([near], spare) for spare in range(3)]
+
+
+def asked(path: Path, neighbours: str, **options: Any) -> Any:
+    session = discreet.open(
+        path,
+        person="who",
+        budget=discreet.Budget(1000.0, 1e-3),
+        ledger=":memory:",
+        neighbours=neighbours,
+        rng=Seeded(11),
+    )
+    release = session.fit(options.pop("estimator"), options.pop("X", ["x"]), "y", epsilon=400.0, **options)
+    return release.value, release.interval(), session.balance
+
+
+def slope(x: Any, y: Any) -> float:
+    return float(np.polyfit(np.asarray(x).ravel(), y, 1)[0])
+
+
+@pytest.mark.claim("block_exchange.1")
+@pytest.mark.parametrize("neighbours", ["add_or_remove", "replace"])
+@pytest.mark.parametrize("blocks", [20, "auto"])
+@pytest.mark.parametrize("kind", ["function", "least squares"])
+def test_a_fit_has_the_same_digits_on_the_long_way(
+    kind: str, blocks: Any, neighbours: str, tmp_path: Path, always: pytest.MonkeyPatch
+) -> None:
+    from sklearn.linear_model import LinearRegression
+
+    path = stored(tmp_path, rows=4000)
+    estimator: Any = slope if kind == "function" else LinearRegression()
+    options: dict[str, Any] = {"names": "number"} if kind == "function" else {"X": ["x", "z"]}
+    found = []
+    for limit in (10**9, 0):
+        always.setattr(apart, "AT_ONCE", limit)
+        found.append(asked(path, neighbours, estimator=estimator, blocks=blocks, delta=1e-6, **options))
+    assert str(found[0]) == str(found[1])
+
+
+@pytest.mark.study
+def test_a_sandbox_has_the_same_digits_on_the_long_way(tmp_path: Path, always: pytest.MonkeyPatch) -> None:
+    from discreet.sandbox.sandbox import NoSandbox
+
+    path, found = stored(tmp_path), []
+    code = tmp_path / "own.py"
+    code.write_text("def mean(x, y):\n    return float(y.mean())\n")
+    for limit in (10**9, 0):
+        always.setattr(apart, "AT_ONCE", limit)
+        try:
+            found.append(asked(path, "add_or_remove", estimator=f"{code}:mean", names="number", blocks=6, timeout=0.15))
+        except NoSandbox:
+            pytest.skip("this machine has no sandbox")
+    assert str(found[0]) == str(found[1])
+
+
+class Dying:
+    """An estimator whose process is killed once, in the middle of the blocks, as a machine short of memory does."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark, self.parent = mark, os.getpid()
+
+    def __call__(self, x: Any, y: Any) -> float:
+        if os.getpid() != self.parent and not self.mark.exists():
+            self.mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return slope(x, y)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked")
+@pytest.mark.parametrize("limit", [10**9, 0])
+def test_a_worker_that_is_killed_changes_no_digit_and_costs_nothing(
+    limit: int, tmp_path: Path, always: pytest.MonkeyPatch
+) -> None:
+    always.setattr(apart, "AT_ONCE", limit)
+    path, mark = stored(tmp_path), tmp_path / "killed"
+    plain, killed = (
+        asked(path, "add_or_remove", estimator=estimator, names="number", blocks=40)
+        for estimator in (slope, Dying(mark))
+    )
+    assert mark.exists()
+    assert str(plain) == str(killed)  # the answer, its interval, and what is left of the budget
+
+
+def test_a_worker_killed_while_it_reads_its_blocks_changes_no_digit(tmp_path: Path, always: pytest.MonkeyPatch) -> None:
+    path, mark, parent, get = stored(tmp_path), tmp_path / "killed", os.getpid(), exchange.Spill.get
+    plain = asked(path, "replace", estimator=slope, names="number", blocks=40)
+
+    def dying(spill: exchange.Spill, number: int) -> bytes:
+        if os.getpid() != parent and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return get(spill, number)
+
+    always.setattr(exchange.Spill, "get", dying)
+    assert str(asked(path, "replace", estimator=slope, names="number", blocks=40)) == str(plain)
+    assert mark.exists()
+
+
+def test_rows_that_cannot_be_read_again_fail_the_question(tmp_path: Path, always: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> bytes:
+        raise OSError("row 17")
+
+    path = stored(tmp_path)
+    always.setattr(exchange.Spill, "get", broken)
+    session = discreet.open(path, person="who", budget=1000.0, ledger=":memory:", rng=Seeded(1))
+    with pytest.raises(discreet.errors.DiscreetError) as error:
+        session.fit(slope, ["x"], "y", epsilon=400.0, blocks=20, names="number")
+    assert "17" not in str(error.value)
+    assert session.balance.spent.epsilon == 400  # it was charged before anything was read

@@ -55,6 +55,7 @@ import numpy as np
 from discreet.accounting.allocation import Allocation, Share
 from discreet.models.coefficients import PULLED, NewtonStep
 from discreet.models.design_columns import CONSTANT, HIDDEN, DesignColumn, blamed, own_units, placed, reachable
+from discreet.models.first_frame import applied, started
 from discreet.models.logistic_loss import LONGEST, OFFSET, RIDGED, SEPARATED, minimised, ridge_of, tilt_of
 from discreet.models.newton_stages import (
     EXCESS,
@@ -68,11 +69,9 @@ from discreet.models.newton_stages import (
     UNSETTLED,
     WEIGHTS,
     NewtonStages,
-    applied,
     counted_cost,
     least_rows,
     shared_out,
-    started,
 )
 from discreet.models.score import EARLY, AtFit, Of, OutcomeMean, noisy_rate, offset_place
 from discreet.models.weighted import UNWEIGHTED, weighed, weight_unit

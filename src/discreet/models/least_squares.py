@@ -24,7 +24,9 @@ Why
     sum, a vector no longer than the cut scores' excess over T, estimated from their tail ([octaves.2]). Rows pulled in
     H make it too small, by less than a quarter in a direction: so much of t is allowed for. The last two are biases B:
     the half-width is the quantile of |N(B, 1)| in standard errors. What clipping takes from M is added to it, by the
-    same tail, and M's noise is sig^2 / 3 or less, so that the sum of both is above M. With weights g = w u r and H is
+    same tail, and M's noise is sig^2 / 2 or less at epsilon 1: the sum of both is above M. Where steps are averaged,
+    each answer's error is of this form at its own t, and that of their average has their average noise, t and excess;
+    N is then what is left of the noise on H given both sums (models/pooling.py). With weights g = w u r and H is
     the sum of w u u': the equations are those of weighted least squares, and M is that of survey weights (Binder 1983).
 Needs
     models/newton_stages.py. A column that is the same for nearly everybody is refused by its name, and so is one

@@ -1,4 +1,4 @@
-"""The stages of least squares without bounds: a unit for each column, a frame, and two Newton steps on clipped scores.
+"""The stages of least squares without bounds: a unit for each column, a frame, and Newton steps on clipped scores.
 
 With v = (1, (x - m) / c) and r the residual of v at some coefficients, the least-squares coefficients are where the sum
 of the scores v r is 0. A score is pulled to a length T that hardly any exceeds: x and r themselves are not cut. What
@@ -8,9 +8,9 @@ Releases
     Under ADD_OR_REMOVE a noisy count. For each column without public bounds a median and noisy counts of octaves around
     it; of weights, if there are any, the counts alone. In turn: counts of the lengths of (v, y) and the noisy sum of
     their outer products, which makes a frame u = A v and a first fit; the noisy sum H of u u'; counts of the lengths of
-    the scores u r and their noisy sum, which makes a second fit; once more both there, and last the noisy sum of outer
-    products of the scores. With weights w each v, y and u is one times the root of w, each score one times w; before H
-    there are counts of the lengths of u too.
+    the scores u r and their noisy sum, which makes a second fit; once more both there, twice where there are many
+    columns, and last the noisy sum of outer products of the scores. With weights w each v, y and u is one times the
+    root of w, each score one times w; before H there are counts of the lengths of u too.
 Promise
     [newton_stages.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon, delta).
     [newton_stages.2] The plan reads public numbers; every later choice, and whether it ends early, reads released ones
@@ -33,7 +33,8 @@ Needs
     Noise on H, as an operator, of at most half the number of rows: 1,000 rows of 5 columns at epsilon 1, delta 1e-6,
     under ADD_OR_REMOVE; for medians n epsilon_j of about 80.
 Accuracy
-    Noise of T / mu (ADD_OR_REMOVE; twice that under REPLACE) on each sum of scores, mu with a third of the budget.
+    Noise of T / mu (ADD_OR_REMOVE; twice that under REPLACE) on each sum of scores, mu with a third of the budget. From
+    MANY columns on H is pooled with the first sum, and the steps are averaged by their noise (models/pooling.py).
 Source
     Bassily, Smith and Thakurta 2014 (noisy gradients); Avella-Medina, Bradshaw and Loh 2023 (noisy Newton steps); White
     1980 (the sum of squared scores); Sheffet 2017. Frames without bounds and the length of the tail are ours.
@@ -50,30 +51,38 @@ import numpy as np
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.models.coefficients import NewtonStep
-from discreet.models.design_columns import CONSTANT, DesignColumn, blamed, own_units, placed, reachable
+from discreet.models.design_columns import DesignColumn, blamed, own_units, placed, reachable
+from discreet.models.first_frame import applied, deviations, inverse_of, started, with_residuals
+from discreet.models.pooling import Steps, pooled
 from discreet.models.weighted import UNWEIGHTED, weighed, weight_unit
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import Floats
-from discreet.stages.gram import FINE, Frame, Scores, Seen, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
+from discreet.stages.gram import Frame, Scores, Seen, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.octaves import Tail, column_cost, counts_cost, noisy_size, tail_cost, tail_of
 
 MANY: Final = 10  # columns from which on a frame takes more of the budget
-# of mu squared: columns, the lengths of rows, of scores twice, the first sum, H, the scores twice, the squares
-FEW_COLUMNS: Final = (0.11, 0.01, 0.02, 0.09, 0.08, 0.19, 0.10, 0.31, 0.09)
-MANY_COLUMNS: Final = (0.10, 0.01, 0.01, 0.04, 0.13, 0.30, 0.06, 0.27, 0.08)
+# of mu squared: columns, the lengths of rows, of scores early and late, the first sum, H, the early steps, the squares
+FEW_COLUMNS: Final = (0.11, 0.01, 0.02, 0.09, 0.08, 0.19, 0.10, 0.09)
+MANY_COLUMNS: Final = (0.08, 0.01, 0.03, 0.07, 0.14, 0.20, 0.12, 0.03)
+EARLIER: Final = (1, 2)  # steps before the last: few columns, many
 WEIGHTS, SPREAD = Fraction(2, 100), Fraction(1, 100)  # and with weights their unit, and the lengths of weighted rows
 MEDIAN: Final = 0.35  # of a column's share
+DEARER: Final = Fraction(3, 100)  # more for columns where rows are replaced and there are many of them
+MEDIAN_MANY: Final = (0.38, 0.25)  # where rows are replaced, added or removed
 MIDDLE: Final = 80.0  # rows times epsilon that find a centre of 1e5 deviations
 OUTSIDE: Final = 0.15  # of the rows in the first sum
+OUTSIDE_MANY: Final = 0.3  # where it only makes a frame that is worth having, the steps do the rest
 ROUND: Final = (2.4, 1.2)  # by how much a row of H may be longer than a typical one: few columns, many
 WEIGHED: Final = 2.5  # squared typical lengths: rows that weigh less far out are no longer, over a slope of 0.2
+APART: Final = 0.5  # times the noise on H, as an operator: what H alone has to show where it is pooled
 LOUD: Final = 0.17  # of the rows: the noise on H, as an operator, up to which its rows may be longer
 EARLY: Final = 0.004  # of the scores in the first step
 OFTEN: Final = (0.6, 2.0)  # over mu: how many scores are cut in the last step
 EXCESS: Final = 0.3  # deviations of noise: by how much they may be cut, all together
+FREER: Final = 2.0  # times as many scores, and by as much, where there are many columns
 SHRUNK: Final = 8.0  # by how much scores may be shorter in the last step: where most are 0 the others are hard to see
 INFORMED: Final = (0.005, 0.02)  # of the weighted rows that may be pulled in H: where the noise allows, and at most
 SETTLED: Final = 4.0  # deviations of noise by which the last score may differ from a small part of the one before
@@ -105,6 +114,11 @@ class NewtonStages:
         return self.costs.loss
 
     @property
+    def many(self) -> bool:
+        """Whether there are so many columns that the noise on their products is what matters most."""
+        return self.width > MANY
+
+    @property
     def neighbours(self) -> Neighbours:
         """By whether the number of rows is public."""
         return Neighbours.ADD_OR_REMOVE if self.rows is None else Neighbours.REPLACE
@@ -112,7 +126,7 @@ class NewtonStages:
     def longest(self, size: float, spread: Tail | None = None) -> float:
         """How long a row of H may be: some more than is typical, or what makes noise that H can bear; where rows have
         weights, and `spread` is the tail of their lengths, so that few are longer. [newton_stages.2]"""
-        typical = math.sqrt(self.width - 1) + ROUND[self.width > MANY]
+        typical = math.sqrt(self.width - 1) + ROUND[self.many]
         bearable = max(typical, math.sqrt(LOUD / self.operator(1.0) * size))
         if spread is None:
             return bearable
@@ -135,7 +149,7 @@ class NewtonStages:
             nats = MIDDLE if self.rows is not None else MIDDLE / 2  # half the sensitivity
             if size * float(self.costs.part("centre", Choice).epsilon) < nats:
                 return False
-        radius = math.sqrt(self.width - 1) + ROUND[self.width > MANY]
+        radius = math.sqrt(self.width - 1) + ROUND[self.many]
         if "minimum" in self.costs:
             radius = math.sqrt(WEIGHED * (self.width - 1))
         return 0.7 * self.operator(radius) <= size / self.uneven / 2
@@ -184,10 +198,13 @@ def _costs(
     def score(mu: Fraction) -> Gaussian:
         return sum_cost(mu, width - 1, neighbours)
 
-    columns, first, third, fourth, moments, information, early, _, squares = (
-        Fraction(round(1000 * part), 1000) for part in (MANY_COLUMNS if width > MANY else FEW_COLUMNS)
+    many = width > MANY
+    columns, first, third, fourth, moments, information, early, squares = (
+        Fraction(round(1000 * part), 1000) for part in (MANY_COLUMNS if many else FEW_COLUMNS)
     )
-    median = Fraction(round(100 * MEDIAN), 100) if centred else Fraction(0)
+    if many and not counted:
+        columns += DEARER
+    median = Fraction(round(100 * (MEDIAN_MANY[counted] if many else MEDIAN)), 100) if centred else Fraction(0)
     shares: dict[str, Share | None] = {
         "count": Share(Fraction(5, 1000), counted_cost) if counted else None,
         "centre": Share(columns * median, Choice, unknown) if unknown and centred else None,
@@ -197,8 +214,8 @@ def _costs(
         "moments": Share(moments, gram_of(width)),
         "spread": Share(SPREAD, tail) if weighted else None,
         "information": Share(information, gram_of(width - 1)),
-        "early": Share(third, tail),
-        "step": Share(early, score),
+        "early": Share(third, tail, EARLIER[many]),
+        "step": Share(early, score, EARLIER[many]),
         "late": Share(fourth, tail),
         "last": Share(None, score),
         "squares": Share(squares, gram_of(width - 1)),
@@ -214,6 +231,21 @@ def shared_out(epsilon: Number, delta: Number, shares: Mapping[str, Share | None
         if share is not None and isinstance(drawn, Gaussian):
             off += share.times * exact(drawn.slack)
     return Allocation.of(epsilon, delta, slack=off, lower=True).split(**shares)  # [newton_stages.1]
+
+
+def _informed(
+    information: Floats, noise: float, ridge: Floats, first: Floats | None
+) -> tuple[Floats, float, Floats, Floats]:
+    """H, pooled with the `first` sum if there is one, and its noise; eigenvalues of it and a ridge, and directions. The
+    first eigenvalue is 0 where the noise may be all that is seen. [newton_stages.2]"""
+    edge, many = math.sqrt(2 * len(information)), first is not None
+    values, vectors = np.linalg.eigh(information + ridge)
+    clear = values[0] > noise * edge * (APART if many else 1.0)
+    if first is not None:
+        information, noise = pooled(information, noise, first)
+        values, vectors = np.linalg.eigh(information + ridge)
+        clear = clear and values[0] > noise * edge
+    return information, noise, values if clear else np.zeros_like(values), vectors
 
 
 def counted_cost(mu: Fraction) -> Gaussian:
@@ -244,8 +276,7 @@ def find(
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
     if isinstance(places := placed(rows, columns, costs, size, drawn), str):  # [newton_stages.2]
         return places
-    centres, units = places
-    unit = weight_unit(rows, costs, drawn) if weighted else None  # [newton_stages.1]
+    (centres, units), unit = places, weight_unit(rows, costs, drawn) if weighted else None  # [newton_stages.1]
     if weighted and unit is None:  # [newton_stages.2]
         return UNWEIGHTED
     reachable(rows, columns)  # [newton_stages.3]
@@ -260,9 +291,9 @@ def find(
     plain = weighed(Frame.of(units, np.eye(stages.width), centres), unit)
     if (found := tail(plain, "lengths", rows)) is None:  # [newton_stages.2]
         return LOST.format("their lengths")
-    total, noise = gram(plain, "moments", rows, float(found.at(OUTSIDE * size)))
-    turn, fit = started(total / size, noise / size)
-    tall = max(_deviations(total / size, columns, weighted)[many], math.sqrt(noise / size))
+    total, noise = gram(plain, "moments", rows, float(found.at((OUTSIDE_MANY if stages.many else OUTSIDE) * size)))
+    turn, fit = started(total / size, noise / size, bare=stages.many)
+    tall = max(deviations(total / size, columns, weighted)[many], math.sqrt(noise / size))
     predictors, inner = np.delete(rows, many, axis=1), Frame.of(units[:many], turn, centres[:many])
     spread = tail(weighed(inner, unit), "spread", predictors) if weighted else None
     if weighted and spread is None:  # [newton_stages.2]
@@ -272,35 +303,38 @@ def find(
     ridge = turn * (penalty / units[:many] / units[:many] / (unit or 1.0))
     if not np.isfinite(ridge @ turn.T).all():  # [newton_stages.2]
         return STIFF
-    values, vectors = np.linalg.eigh(information + ridge @ turn.T)
-    if not values[0] > noise * math.sqrt(2 * many):  # [newton_stages.2]
+    first = turn @ total[:many, :many] @ turn.T if stages.many else None
+    information, noise, values, vectors = _informed(information, noise, ridge @ turn.T, first)
+    if not values[0] > 0:  # [newton_stages.2]
         return LOST.format(blamed(turn.T @ vectors[:, 0], columns))
-    inverse = _inverse(values, vectors)
-    spans = tall / _deviations(information / size, columns, weighted, _inverse(*np.linalg.eigh(turn)))
-    before = found
-    for early in (True, False):
-        inner = Frame.of(units, _with_residuals(turn, fit), centres)
+    inverse = inverse_of(values, vectors)
+    spans = tall / deviations(information / size, columns, weighted, inverse_of(*np.linalg.eigh(turn)))
+    before, average = found, Steps.none(many)
+    for early in (*[True] * len(costs.all("step", Gaussian)), False):
+        inner = Frame.of(units, with_residuals(turn, fit), centres)
         scores = weighed(Scores(inner), unit, root=False)
         if (found := tail(scores, "early" if early else "late", rows)) is None:
             return LOST.format("the residuals")
-        cost = costs.part("step" if early else "last", Gaussian)
-        moved = stages.moved("step" if early else "last")
-        frame = applied(inner)
-        per = frame[many, many]
+        stage, frame = "step" if early else "last", applied(inner)
+        moved, per = stages.moved(stage), frame[many, many]
         cut = max(EARLY * size, moved)
         if not early:
             found = found.longer(before.times(per / SHRUNK), cut)
-            cut = found.most(OFTEN[0] * moved, OFTEN[1] * moved, EXCESS * moved)
+            more = FREER if stages.many else 1.0
+            cut = found.most(OFTEN[0] * moved, more * OFTEN[1] * moved, more * EXCESS * moved)
         reach, before = float(found.at(cut)), found.times(1 / per)
-        score, score_noise = noisy_sum(rows, scores, reach, "clip", cost=cost, **drawn)  # [newton_stages.4]
+        score, score_noise = noisy_sum(
+            rows, scores, reach, "clip", cost=costs.part(stage, Gaussian), **drawn
+        )  # [newton_stages.4]
         score, score_noise = score * reach / per, score_noise * reach / per
         if early:
             settled = SETTLED * score_noise + np.linalg.norm(score) / 3 + found.excess(cut) / per
         elif not penalty.any() and np.abs(score).max() > settled + SETTLED * score_noise:  # [newton_stages.2]
             return UNSETTLED
         fit = -frame[many, :many] / per  # as the frame has it, rounded
-        step = inverse @ (score - ridge @ fit)
-        fit = fit + turn.T @ step
+        last = Steps(inverse @ (score - ridge @ fit), score_noise, found.excess(cut) / per)
+        average = average.then(last, noise) if stages.many else last
+        fit = fit + average.gain * (turn.T @ last.step)
     squares, squares_noise = gram(scores, "squares", rows, reach)  # [newton_stages.4]
     own, place = own_units(columns, centres, units)
     return NewtonStep(
@@ -308,58 +342,13 @@ def find(
         way=own @ turn.T,
         inverse=inverse,
         information_noise=noise,
-        step=step,
-        score_noise=score_noise,
+        step=average.step,
+        score_noise=average.noise,
         squares=squares / per**2,
         squares_noise=squares_noise / per**2,
         size=size,
-        excess=(found.excess(cut) / per, found.excess(cut, 2) / per**2),
+        excess=(average.excess, found.excess(cut, 2) / per**2),
         limit=reach / per * units[-1] ** 2 * (unit or 1.0),
         often=reach / found.typical,
         spans=own.diagonal() * spans,
     )
-
-
-def _inverse(values: Floats, vectors: Floats) -> Floats:
-    return np.asarray((vectors / values) @ vectors.T)
-
-
-def _deviations(
-    moments: Floats, columns: tuple[DesignColumn, ...], weighted: bool, back: Floats | None = None
-) -> Floats:
-    """Of entries, from the means of their products, taken `back` from a frame, times the root of the mean weight; 0 for
-    the constant."""
-    moments = moments if back is None else back @ moments @ back
-    means = moments[0] if columns[0] is CONSTANT else np.zeros(len(moments))
-    mean_weight = max(float(moments[0, 0]), 1e-300) if weighted else 1.0
-    return np.sqrt(np.maximum(np.diag(moments) - means**2 / mean_weight, 0.0))
-
-
-def started(moments: Floats, noise: float) -> tuple[Floats, Floats]:
-    """The inverse root of the mean of v v' and a first fit, both with a ridge of the size of the noise.
-
-    >>> turn, fit = started(np.array([[4.0, 2.0], [2.0, 9.0]]), 0.0)
-    >>> turn.round(6).tolist(), fit.round(6).tolist()
-    ([[0.5]], [0.5])
-    """
-    many = len(moments) - 1
-    values, vectors = np.linalg.eigh(moments[:many, :many])
-    floor = max(noise * math.sqrt(2 * many), 1e-12 * float(np.abs(values).max()), 1e-300)
-    kept = np.maximum(values, 0.0)
-    turn = (vectors / np.sqrt(kept + floor / 2)) @ vectors.T
-    return np.asarray(turn), np.asarray((vectors / (kept + floor)) @ vectors.T @ moments[:many, many])
-
-
-def _with_residuals(turn: Floats, fit: Floats) -> Floats:
-    """The frame of predictors and, last, the residual of a fit, of about the same size as the largest of them."""
-    many = len(fit)
-    found = np.zeros((many + 1, many + 1))
-    found[:many, :many] = turn
-    residual = np.append(-fit, 1.0)
-    found[many] = residual * (np.abs(turn).max() / np.abs(residual).max())
-    return found
-
-
-def applied(frame: Frame) -> Floats:
-    """What the frame does to entries less their centres and over their units, its rounding included."""
-    return np.asarray(frame.step * 2.0**FINE * frame.whole)

@@ -29,6 +29,7 @@ _HOME = {
     "explain": "discreet.privacy.meaning",
     "forecast": "discreet.forecasts.forecast",
     "open": "discreet.session",
+    "people": "discreet.tables.joined_people",
     "power": "discreet.forecasts.forecast",
     "required": "discreet.forecasts.required",
 }

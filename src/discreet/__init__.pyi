@@ -63,4 +63,5 @@ from discreet.privacy.release import Release as Release
 from discreet.session import Session as Session
 from discreet.session import open as open
 from discreet.statistics.family import Family as Family
+from discreet.tables.joined_people import people as people
 from discreet.version import __version__ as __version__

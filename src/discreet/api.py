@@ -203,13 +203,13 @@ def opened(frame: Any) -> Held:
     """A frame of pandas, polars or Arrow, or a dictionary of columns, by name."""
     from discreet.tables.frames import from_frame
 
-    return from_frame(frame)
+    return frame.held() if isinstance(frame, Table) else from_frame(frame)
 
 
 def _has_names(value: Any) -> bool:
     """Whether these are named columns."""
     framed = hasattr(value, "columns") or hasattr(value, "num_columns")
-    return isinstance(value, Mapping) or (framed and hasattr(value, "shape"))
+    return isinstance(value, Mapping | Table) or (framed and hasattr(value, "shape"))
 
 
 def _single(value: Any, parameter: str, statistic: Statistic) -> Any:

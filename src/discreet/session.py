@@ -257,11 +257,11 @@ def open(  # noqa: A001  as people call it: discreet.open
     """A table of people, with a budget that is never overspent.
 
     `source` is a file, a glob or a folder (CSV, TSV, Parquet, Arrow), a frame of pandas, polars or Arrow, a dictionary
-    of columns, or a database (sqlite:///, duckdb:///, postgresql://) and its `table`. `person` names the column that
-    says whose row each is. `ledger` is a file or a PostgreSQL address, where the budget of the `population` is kept:
-    tables that share people share a population; ":memory:" keeps it until the session is closed. `budget` (an epsilon,
-    or a Budget with a delta) is needed when the population is new. `neighbours` says what is hidden, "add_or_remove" or
-    "replace"; `accounting` what the budget is counted in, "epsilon", "zcdp" or "gdp".
+    of columns, what `discreet.people` made, or a database (sqlite:///, duckdb:///, postgresql://) and its `table`.
+    `person` names the column that says whose row each is. `ledger` is a file or a PostgreSQL address, where the budget
+    of the `population` is kept: tables that share people share a population; ":memory:" keeps it until the session is
+    closed. `budget` (an epsilon, or a Budget with a delta) is needed when the population is new. `neighbours` says what
+    is hidden, "add_or_remove" or "replace"; `accounting` what the budget is counted in, "epsilon", "zcdp" or "gdp".
 
     >>> import discreet
     >>> people = {"age": [k % 80 for k in range(4000)], "sex": ["F", "M"] * 2000}
@@ -278,9 +278,9 @@ def open(  # noqa: A001  as people call it: discreet.open
     noise = door(rng)
     found = read(source, table=table, types=types)
     if person is not None:
-        known(found, person)
+        known_person(found, person)
     name = population or _population(source, table)
-    people = People.of(person, unit, neighbours)
+    people = People.of(person, found.unit if unit is None else unit, neighbours)
     spend = budget if budget is None or isinstance(budget, Budget) else Budget(budget)
     terms: dict[str, Any] = {"budget": spend, "accounting": accounting, "analyst": analyst, "rng": noise}
     if isinstance(ledger, Ledger):
@@ -378,6 +378,13 @@ def remembered(text: str) -> Release[Any] | Groups:
     return recalled_groups(record) if "groups" in record else recalled(record)
 
 
+def known_person(table: Table, person: str) -> str:
+    """The column that says whose row each is, where a person may have several."""
+    if table.unit is not None:
+        raise BadInput(f"person is {person!r}, and each row of this table is a {table.unit} already; leave person out")
+    return known(table, person)
+
+
 def _population(source: Any, table: str | None) -> str:
     """The name of a file without its folder and its ending, or of the database's table; else "table"."""
     if table is not None:
@@ -385,4 +392,4 @@ def _population(source: Any, table: str | None) -> str:
     if isinstance(source, str | Path):
         stem = Path(str(source).rstrip("/")).name.split(".")[0].strip("*?[]")
         return stem or "table"
-    return "table"
+    return "people" if isinstance(source, Table) else "table"

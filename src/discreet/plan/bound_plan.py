@@ -32,13 +32,13 @@ from discreet.ledger import Ledger
 from discreet.ledger.account import Account
 from discreet.ledger.database import is_there
 from discreet.plan.plan_file import Plan, PlannedRelease, Population, line_of, lines_of
+from discreet.plan.plan_tables import table_of
 from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.loss import Approximate, Composed, Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.session import Session, asked, check_terms, session_of
 from discreet.statistics.pooled import pools
-from discreet.tables.opening import read
 from discreet.tables.table import Table
 from discreet.tables.wanted import Terms, alone, known, wanted
 
@@ -222,10 +222,14 @@ class Bound:
 def bind(plan: Plan, text: str, folder: Path, *, name: str = "the plan") -> Bound:
     """Read the table's schema, prepare and price every release; BadInput with the line of what is wrong."""
     lines = lines_of(text)
-    table = read(_path(plan.data.source, folder), table=plan.data.table, types=plan.data.types or None)
-    for column in (plan.data.person, *plan.data.types, *plan.data.missing, *plan.data.per_person):
-        if column is not None:
-            known(table, column)
+
+    def named(place: tuple[str, ...], error: BadInput) -> BadInput:
+        line = line_of(lines, place)
+        return BadInput(f"{name if line is None else f'{name}, line {line}'}: {error}")
+
+    table = table_of(plan, lambda where: _path(where, folder), named)
+    for column in plan.data.missing:
+        known(table, column)
     people = people_of(plan, folder)
 
     def told(place: int, error: DiscreetError) -> DiscreetError:
@@ -261,7 +265,9 @@ def bind(plan: Plan, text: str, folder: Path, *, name: str = "the plan") -> Boun
 
 def people_of(plan: Plan, folder: Path) -> People:
     """Whose rows the plan is about; what one of them is called is the account's word, unless the plan has its own."""
-    people = People.of(plan.data.person, plan.data.unit, plan.data.neighbours)
+    joined = bool(plan.tables)  # to one row a person
+    unit = "person" if joined and plan.data.unit is None else plan.data.unit
+    people = People.of(None if joined else plan.data.person, unit, plan.data.neighbours)
     account = None if plan.data.unit is not None else _account(plan.population, folder, None)
     return people if account is None else replace(people, unit=account.unit)
 

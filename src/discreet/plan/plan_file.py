@@ -12,14 +12,14 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
 
 from discreet.errors import BadInput
+from discreet.plan.plan_tables import Name, PlannedTable, Section, Types, check_tables
 from discreet.privacy.declaration import Statistic, declared, homes
 
 BESIDE: Final = ("epsilon", "delta", "where", "groupby", "keys", "neighbours", "unit", "missing", "rng")
 MOST: Final = 500  # releases in a plan
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Text = Annotated[str, StringConstraints(max_length=10_000)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Chance = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
@@ -42,16 +42,10 @@ def plannable(name: str) -> str:
     return name
 
 
-class Section(BaseModel):
-    """A part of a plan: nothing is guessed, nothing unknown is passed over."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-
 class Data(Section):
     """[data]: the table, whose rows it holds, and what a missing entry stands for."""
 
-    source: Name = Field(description="a file, glob or folder, from the plan's folder; or a database's address")
+    source: Name | None = Field(None, description="a file, glob or folder, from the plan's folder; or a database")
     table: Name | None = Field(None, description="the table of a database")
     person: Name | None = Field(None, description="the column that says whose row it is")
     unit: Name | None = Field(None, description="what a row, or a person, is called: patient, say")
@@ -61,8 +55,8 @@ class Data(Section):
     rows: Annotated[int, Field(ge=1)] | None = Field(
         None, description="about how many people there are, if that is known to the public: for forecasts"
     )
-    types: dict[Name, Literal["number", "integer", "boolean", "category", "text", "date", "percent", "thousands"]] = (
-        Field({}, description="by column, what it holds, or how its numbers are written; else as the file declares")
+    types: Types = Field(
+        {}, description="by column, what it holds, or how its numbers are written; else as the file declares"
     )
     missing: dict[Name, Scalar] = Field({}, description='by column: "drop", "keep", or a public value that stands in')
     per_person: dict[Name, Literal["first", "last", "mean", "sum", "count", "min", "max", "any", "all"]] = Field(
@@ -191,18 +185,21 @@ class Plan(Section):
     title: Name
     description: Text | None = None
     data: Data
+    tables: dict[Name, Name | PlannedTable] = Field({}, description="tables that share people, instead of a source")
+    features: dict[Name, Text] = Field({}, description="by name, what is made of a person's rows: any(drug == 'x')")
     population: Population
     spend: Spend
     release: Annotated[list[PlannedRelease], Field(min_length=1, max_length=MOST)]
 
     @model_validator(mode="after")
     def own_ids(self) -> "Plan":
-        """Each release has a name of its own."""
+        """Each release has a name of its own, and there is one table, or several with features."""
         seen: set[str] = set()
         for asked in self.release:
             if asked.id.lower() in seen:
                 raise ValueError(f"two releases are called {asked.id!r}; give each its own id")
             seen.add(asked.id.lower())
+        check_tables(self)
         return self
 
 

@@ -32,12 +32,12 @@ from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.release import Provenance, Release
 from discreet.report import sentence
-from discreet.session import Session, asked, paid
+from discreet.session import Session, asked, known_person, paid
 from discreet.session import open as open_session
 from discreet.statistics.quantile import Quantile
 from discreet.tables.opening import read
 from discreet.tables.table import Table
-from discreet.tables.wanted import Terms, known
+from discreet.tables.wanted import Terms
 
 COUNTING: Final = Fraction(1, 20)
 TYPING: Final = Fraction(1, 10)
@@ -224,8 +224,9 @@ def describe(
         raise BadInput("a population and its budget are kept in a ledger; give a ledger, too")
     found = read(source, table=table, types=types)
     if person is not None:
-        known(found, person)
-    questions = ProfileQuestions(found, People.of(person, unit, neighbours), epsilon, delta)
+        known_person(found, person)
+    people = People.of(person, found.unit if unit is None else unit, neighbours)
+    questions = ProfileQuestions(found, people, epsilon, delta)
     return Profile(uncharged(questions, rng=door(rng), watch=watch))
 
 

@@ -5,6 +5,7 @@ is called, so that a reader can pass over those it already has. Nothing that a l
 user: whatever it raises becomes one sentence of ours about the source.
 """
 
+import math
 import os
 import re
 from collections import Counter, deque
@@ -19,7 +20,8 @@ import numpy as np
 from discreet.errors import BadInput, DiscreetError
 from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
-from discreet.tables.cells import Column, Floats, is_arrow, kind_of, plain
+from discreet.tables.cells import Column, Floats, is_arrow, kind_of, numbers, pa, plain, value
+from discreet.tables.dates import day_of
 from discreet.tables.streams import Stream
 
 Piece: TypeAlias = Callable[[], Mapping[str, Column]]
@@ -149,6 +151,7 @@ def named(names: Sequence[Any], seen: str) -> tuple[str, ...]:
 
 
 ROWS: Final = 2**20  # rows of a piece
+MICROSECONDS: Final = 86_400_000_000  # of a day
 GUESSED: Final = re.compile(r"(str|category|datetime64|period|interval|Sparse)(\W|$)")  # pandas makes them unasked
 SAID: Final[Mapping[Kind, Any]] = {  # how the names of types begin that say texts or dates
     "text": re.compile(r"(str|string|large_string|string_view|String)(\W|$)"),
@@ -317,6 +320,23 @@ def from_mapping(columns: Mapping[Any, Any]) -> Held:
 def _is_unread(given: Any) -> bool:
     """Whether it is held as it is: a stream, or rows and columns in one array."""
     return isinstance(given, Stream) or (isinstance(given, np.ndarray) and given.ndim == 2)
+
+
+def with_kind(pieces: Sequence[Column], kind: Kind) -> Any:
+    """The pieces of a column as one, of a type that says its kind; each entry by itself. [entries.2]"""
+    if kind in ("number", "integer"):
+        return pa.array(np.concatenate([np.empty(0), *(numbers(piece, kind, "") for piece in pieces)]))
+    listed = [entry for piece in pieces for entry in rows.column(piece)]
+    found = [value(entry, kind) for entry in listed]
+    if kind == "boolean":
+        return pa.array(found, pa.bool_())
+    if kind == "date":
+        days = [day_of(entry) for entry in found]
+        return pa.array([None if math.isnan(day) else round(day * MICROSECONDS) for day in days], pa.timestamp("us"))
+    if kind in ("text", "category"):
+        texts = pa.array([None if entry is None else str(rows.name(rows.key(entry))) for entry in found], pa.string())
+        return texts if kind == "text" else texts.dictionary_encode()
+    return rows.column(listed)
 
 
 def from_frame(source: Any) -> Held:

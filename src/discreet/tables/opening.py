@@ -33,7 +33,7 @@ LONG: Final = 2**22  # rows of a row group that is read in batches
 
 
 def read(source: Any, *, table: str | None = None, types: Mapping[str, str] | None = None) -> Table:
-    """A table: a file, a glob or a folder of files, a frame, columns, or an address of a database with `table=`.
+    """A table: a file, a glob or a folder of files, a frame, columns, joined people, or a database with `table=`.
 
     Files are CSV or TSV (also .gz), Parquet, or Arrow's own. Addresses are sqlite:///file.db, duckdb:///file.duckdb
     and postgresql://... . `types` declares what columns hold: "number", "integer", "boolean", "category", "text",
@@ -44,6 +44,10 @@ def read(source: Any, *, table: str | None = None, types: Mapping[str, str] | No
     >>> people.names, people.size()
     (('age', 'town'), 3)
     """
+    if isinstance(source, Table):  # as `discreet.people` gives it
+        if table is not None or types is not None:
+            raise BadInput("the table was joined by discreet.people; give table= and types= there")
+        return source
     found = _from_address(source, table) if isinstance(source, str) and "://" in source else None
     if found is None:
         if table is not None:

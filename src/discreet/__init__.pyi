@@ -37,6 +37,7 @@ from discreet.faces import maximum_likelihood as maximum_likelihood
 from discreet.faces import mean as mean
 from discreet.faces import mean_test as mean_test
 from discreet.faces import median as median
+from discreet.faces import mode as mode
 from discreet.faces import paired_test as paired_test
 from discreet.faces import poisson_regression as poisson_regression
 from discreet.faces import proportion as proportion
@@ -47,6 +48,7 @@ from discreet.faces import ratio as ratio
 from discreet.faces import sgd as sgd
 from discreet.faces import std as std
 from discreet.faces import sum as sum
+from discreet.faces import top as top
 from discreet.faces import two_means_test as two_means_test
 from discreet.faces import two_samples_test as two_samples_test
 from discreet.faces import variance as variance

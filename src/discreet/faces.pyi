@@ -53,6 +53,7 @@ __all__ = [
     "mean",
     "mean_test",
     "median",
+    "mode",
     "paired_test",
     "poisson_regression",
     "proportion",
@@ -63,6 +64,7 @@ __all__ = [
     "sgd",
     "std",
     "sum",
+    "top",
     "two_means_test",
     "two_samples_test",
     "variance",
@@ -742,6 +744,30 @@ def median(
     True
     """
 
+def mode(
+    x: Any,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    categories: Any = None,
+    confidence: float = 0.95,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Counts]:
+    """The most frequent category in this table: all that may be it, at the declared confidence, the likeliest first.
+
+    Where the noise leaves no doubt one category is shown, with its count. Categories are found, which needs delta > 0,
+    or public and listed: then it is pure. Where a category that was not found may be the most frequent one, the answer
+    is a refusal.
+
+    >>> import discreet
+    >>> town = ["Bergen"] * 900 + ["Oslo"] * 3000 + ["Voss"] * 300
+    >>> discreet.mode(town, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1)).value.bins
+    ('Oslo',)
+    """
+
 def paired_test(
     x: Any,
     y: Any = None,
@@ -993,6 +1019,30 @@ def sum(
     >>> r = discreet.sum([float(hours % 24) for hours in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
     >>> r.interval(0.999).low <= 45_936 <= r.interval(0.999).high or "once in a thousand"
     True
+    """
+
+def top(
+    x: Any,
+    k: int = 10,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    categories: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Counts]:
+    """The k most frequent categories and their counts in this table, with a band for all of them at once.
+
+    Nobody has to list the categories: those that enough people share are found, which needs delta > 0. With public
+    `categories` it is pure. Which categories are shown, and in what order, is decided by noisy counts: where the ends
+    of two overlap, the order may be the other one.
+
+    >>> import discreet
+    >>> town = ["Bergen"] * 900 + ["Oslo"] * 3000 + ["Voss"] * 300
+    >>> discreet.top(town, 2, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1)).value.bins
+    ('Oslo', 'Bergen')
     """
 
 def two_means_test(
@@ -1766,6 +1816,47 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Groups: ...
+    @overload
+    def mode(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        categories: Any = None,
+        confidence: float = 0.95,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Counts]:
+        """The most frequent category in this table: all that may be it, at the declared confidence, the likeliest first.
+
+        Where the noise leaves no doubt one category is shown, with its count. Categories are found, which needs delta > 0,
+        or public and listed: then it is pure. Where a category that was not found may be the most frequent one, the answer
+        is a refusal.
+
+        Example: session.mode("sex", epsilon=0.5, delta=1e-6)
+        """
+    @overload
+    def mode(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        categories: Any = None,
+        confidence: float = 0.95,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
     def paired_test(
         self,
         x: str | Sequence[str],
@@ -2105,6 +2196,47 @@ class Asking:
         epsilon: Number,
         bounds: tuple[float, float] | None = None,
         delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    @overload
+    def top(
+        self,
+        x: str | Sequence[str],
+        k: int = 10,
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        categories: Any = None,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Counts]:
+        """The k most frequent categories and their counts in this table, with a band for all of them at once.
+
+        Nobody has to list the categories: those that enough people share are found, which needs delta > 0. With public
+        `categories` it is pure. Which categories are shown, and in what order, is decided by noisy counts: where the ends
+        of two overlap, the order may be the other one.
+
+        Example: session.top("sex", epsilon=0.5, delta=1e-6)
+        """
+    @overload
+    def top(
+        self,
+        x: str | Sequence[str],
+        k: int = 10,
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        categories: Any = None,
         groupby: str | Sequence[str],
         keys: Any = None,
         where: str | None = None,

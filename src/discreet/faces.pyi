@@ -39,6 +39,7 @@ __all__ = [
     "custom_test",
     "density",
     "difference",
+    "distinct",
     "fit",
     "fit_distribution",
     "fit_normal",
@@ -296,6 +297,26 @@ def difference(
     >>> x, arm = [float(k % 50) for k in range(8000)], ["new", "old"] * 4000
     >>> r = discreet.difference(x, arm, epsilon=1.0, between=["new", "old"], rng=discreet.Seeded(1))
     >>> bool(-3 < r.value["difference"] < 1)
+    True
+    """
+
+def distinct(
+    x: Any,
+    *,
+    epsilon: Number,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[int]:
+    """How many different values a column holds. Missing entries are not counted. Pure.
+
+    It tells names and ids, which differ from person to person, from categories, which people share.
+
+    >>> import discreet
+    >>> towns = ["Ulm", "Bonn", "Jena"] * 300
+    >>> r = discreet.distinct(towns, epsilon=1.0, rng=discreet.Seeded(1))
+    >>> r.interval(0.999).low <= 3 <= r.interval(0.999).high or "once in a thousand"
     True
     """
 
@@ -1336,6 +1357,40 @@ class Asking:
         Example: session.difference("age", "sex", between=['new', 'old'], epsilon=0.5)
         """
 
+    @overload
+    def distinct(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[int]:
+        """How many different values a column holds. Missing entries are not counted. Pure.
+
+        It tells names and ids, which differ from person to person, from categories, which people share.
+
+        Example: session.distinct("sex", epsilon=0.5)
+        """
+    @overload
+    def distinct(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
     def fit(
         self,
         estimator: Any,

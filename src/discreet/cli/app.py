@@ -186,12 +186,17 @@ def describe(
     epsilon: Annotated[float, typer.Option(help="What the whole profile may cost.")],
     delta: Annotated[float, typer.Option(help="Needed to find categories in texts.")] = 1e-6,
     person: Annotated[str | None, typer.Option(help="The column that says whose row it is.")] = None,
+    one_row: Annotated[
+        bool, typer.Option("--one-row-per-person", help="Nobody has two rows: then no column has to say whose it is.")
+    ] = False,
     table: Annotated[str | None, typer.Option(help="The table of a database.")] = None,
     types: Annotated[
         list[str] | None,
         typer.Option("--type", help="What a column holds, as NAME=number, integer, boolean, category, text or date."),
     ] = None,
+    ids: Annotated[list[str] | None, typer.Option("--id", help="A column of names or ids: it is left out.")] = None,
     ledger: Annotated[str | None, typer.Option(help="The ledger that records it.")] = None,
+    no_ledger: Annotated[bool, typer.Option("--no-ledger", help="Record it nowhere, on purpose.")] = False,
     population: Annotated[str | None, typer.Option(help="Whose budget is charged; else the file's name.")] = None,
     budget: Annotated[float | None, typer.Option(help="The epsilon of a new population, in all.")] = None,
     budget_delta: Annotated[float, typer.Option(help="The delta of a new population, in all.")] = 0.0,
@@ -201,15 +206,23 @@ def describe(
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """A private profile of a whole table: people, missing entries, quantiles, categories, with intervals.
+    """A private profile of a whole table, a row a column: missing entries, quartiles, categories, with intervals.
 
-    Example: discreet describe patients.parquet --epsilon 1 --person id --html profile.html
+    Example: discreet describe visits.parquet --epsilon 1 --person id --ledger visits.ledger --budget 3
+
+    Example: discreet describe survey.csv --epsilon 1 --one-row-per-person --no-ledger --html profile.html
     """
     from discreet.accounting.filter import Budget
     from discreet.cli.reports import show_profile
     from discreet.noise.randomness import Seeded
     from discreet.plan.profile import describe as profile_of
 
+    if (person is None) == (not one_row):
+        both = "--person and --one-row-per-person are both given" if one_row else "nothing says whose row is whose"
+        raise BadInput(f"{both}; give --person COLUMN, or --one-row-per-person if nobody has two rows in the table")
+    if (ledger is None) == (not no_ledger):
+        both = "--ledger and --no-ledger are both given" if no_ledger else "nothing says where the cost is recorded"
+        raise BadInput(f"{both}; give --ledger FILE, or --no-ledger if it shall be recorded nowhere")
     if html is not None:
         check_file(html, force)
     declared = dict(pair(entry) for entry in types or [])
@@ -219,9 +232,10 @@ def describe(
             epsilon=epsilon,
             delta=delta,
             person=person,
-            unit=unit,
+            unit="person" if unit is None and one_row and no_ledger else unit,
             table=table,
             types=declared or None,
+            ids=ids or (),
             ledger=ledger,
             population=population,
             budget=None if budget is None else Budget(budget, budget_delta),

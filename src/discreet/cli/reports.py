@@ -3,11 +3,11 @@
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -19,13 +19,14 @@ from discreet.plan.profile import UNRECORDED, plural
 from discreet.plan.run_plan import composition, run_plan
 from discreet.privacy.exact import show
 from discreet.privacy.guarantee import Neighbours
-from discreet.privacy.intervals import Shown
 from discreet.privacy.mechanism import Randomness
-from discreet.privacy.values import Counts, label
+from discreet.privacy.values import label
 from discreet.report import Report, from_json, page, sentence, to_csv, to_json, to_pdf
+from discreet.report.overview import ProfileColumn, profile_columns
 from discreet.report.sentences import in_brackets
 
 REFUSED: Final = "refused"
+LONGEST: Final = 24  # letters of a column's name in a table
 FILES: Final = ("results.json", "results.csv", "report.html")
 
 
@@ -238,24 +239,12 @@ def show_profile(dossier: Mapping[str, Any]) -> None:
     report = Report.of(dossier)
     console = Console(highlight=False)
     console.width = max(console.width, 80)
-    columns: dict[str, dict[str, Shown]] = {}
     for entry in report.releases:
-        ((_, shown),) = entry.shown()
         if not entry.columns:
+            ((_, shown),) = entry.shown()
             people = f"{in_brackets(shown.numbers[0])} {plural(report.data.unit)}"
             console.print(Text(clean(f"{report.title}: {people}"), style="bold"))
-            continue
-        columns.setdefault(entry.columns[0], {})[entry.about or ""] = shown
-    kinds = {entry.columns[0]: entry.kind or "" for entry in report.releases if entry.columns}
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("column", overflow="fold")
-    table.add_column("type", no_wrap=True)
-    table.add_column("missing", justify="right", no_wrap=True)
-    table.add_column("quantiles or categories, with 95% intervals", overflow="fold", ratio=1)
-    for name, seen in columns.items():
-        told = "\n".join(_told(seen[about]) for about in ("quantiles", "categories") if about in seen)
-        table.add_row(Text(clean(name)), kinds[name], _missing(seen, kinds[name]), Text(told))
-    console.print(table)
+    console.print(_columns(profile_columns(report), console.width))
     this = report.budget.this
     console.print(f"\nThe whole profile cost epsilon {show(this.epsilon)}, delta {show(this.delta)}.")
     if (left := report.budget.left) is not None and report.reproducibility.get("receipts"):
@@ -269,37 +258,26 @@ def show_profile(dossier: Mapping[str, Any]) -> None:
         console.print(UNRECORDED)
 
 
-def _missing(seen: Mapping[str, Shown], kind: str) -> str:
-    """The share of missing entries: asked for, or read off the categories."""
-    if "missing" in seen:
-        (row,) = seen["missing"].numbers or (None,)
-        return "refused" if row is None else f"{row.value:.1%} ±{((row.high or 0) - (row.low or 0)) / 2:.1%}"
-    match seen["categories"].value if "categories" in seen else None:
-        case Counts() as tally:
-            other = max(0, tally.other or 0)
-            total = float(np.maximum(tally.counts, 0).sum()) + other
-            gone = max(0, tally.get(None, 0)) + (other if kind == "boolean" else 0)
-            return f"{gone / total:.1%}" if total > 0 else ""
-    return ""
+WIDE: Final = 110  # letters in a line, from which on the small pictures have room
+PICTURE: Final = 16
+SHORT: Final = defaultdict(
+    str, number="num", integer="int", boolean="bool", category="cat", text="text", date="date", id="id"
+)
 
 
-def _told(shown: Shown, most: int = 8) -> str:
-    match shown.value:
-        case None:
-            return f"refused: {clean(shown.refusal or '')}"
-        case Counts():
-            rows = sorted(shown.drawn, key=lambda row: -(row.value or 0))
-            half = max(((row.high or 0) - (row.low or 0) for row in rows), default=0) / 2
-            told = [f"{clean(row.name)} {row.value:,}" for row in rows[:most]]
-            more = [f"{len(rows) - most} more"] if len(rows) > most else []
-            if not rows:
-                return "no category is common enough to be shown"
-            return f"{', '.join([*told, *more])}  (each ±{half:,.0f})"
-    lines = [(row.name or "50%", *map(_number, (row.value, row.low, row.high))) for row in shown.drawn]
-    return "\n".join(f"{name:>4}  {value}  ({low} to {high})" for name, value, low, high in lines)
-
-
-def _number(number: float | None) -> str:
-    if number is None:
-        return "beyond all"
-    return f"{number:,.4g}" if abs(number) < 1e4 else f"{number:,.0f}" if abs(number) < 1e15 else f"{number:.3g}"
+def _columns(columns: Sequence[ProfileColumn], width: int) -> Table:
+    """One line a column, of what a terminal of this width has room for."""
+    names = [clean(one.name)[:LONGEST] for one in columns]
+    head = ["column", "kind", "missing", *(["distribution"] if width >= WIDE else [])]
+    cells = [
+        [name, one.kind, one.missing, one.blocks(PICTURE)] if width >= WIDE else [name, SHORT[one.kind], one.missing]
+        for name, one in zip(names, columns, strict=True)
+    ]
+    taken = sum(max(map(len, column)) + 1 for column in zip(head, *cells, strict=True))
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    for place, title in enumerate(head):
+        table.add_column(title, no_wrap=True, justify="right" if place == 2 else "left")
+    table.add_column("quartiles or categories [95% intervals]", overflow="fold", ratio=1)
+    for one, row in zip(columns, cells, strict=True):
+        table.add_row(*map(Text, row), Text(clean(one.told(max(20, width - taken)))))
+    return table

@@ -1,16 +1,16 @@
-"""A private profile of a whole table: how many people, what is missing, quantiles, categories, with intervals.
+"""A private profile of a whole table: how many people, what is missing, quartiles, categories, with intervals.
 
 Promise
     [profile.1] All of it is (epsilon, delta), charged at once, before a row is read.
 Why
     [profile.1] A noisy count takes a twentieth of epsilon; for columns without a declared type, a noisy share of cells
-    that are numbers takes another tenth, in equal parts. What comes next is chosen by these answers: a plan whose loss
-    is fixed before it is run and composes to the rest of epsilon at delta ([bound_plan.1]), whatever was chosen. Then
-    basic composition.
+    that are numbers takes another tenth, in equal parts; for those that may hold texts, a noisy number of different
+    values takes another twentieth. What comes next is chosen by these answers: a plan whose loss is fixed before it is
+    run and composes to the rest of epsilon at delta ([bound_plan.1]), whatever was chosen. Then basic composition.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
@@ -24,14 +24,16 @@ from discreet.errors import BadInput, Refused
 from discreet.ledger import Ledger
 from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
-from discreet.plan.bound_plan import Priced, price
+from discreet.plan.bound_plan import price
 from discreet.plan.run_plan import Watch, dossier, methods, shown, stored
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, Neighbours
+from discreet.privacy.intervals import aligned
 from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness, refusal_of
-from discreet.privacy.release import Provenance, Release
-from discreet.report import sentence
+from discreet.privacy.release import Groups, Provenance, Release
+from discreet.report import Report
+from discreet.report.overview import profile_columns
 from discreet.session import Session, asked, known_person, paid
 from discreet.session import open as open_session
 from discreet.statistics.quantile import Quantile
@@ -41,22 +43,27 @@ from discreet.tables.wanted import Terms
 
 COUNTING: Final = Fraction(1, 20)
 TYPING: Final = Fraction(1, 10)
+TELLING: Final = Fraction(1, 20)  # names and ids from categories
+SURE: Final = 0.99  # that more than every second person has a value of their own, before a column is taken for ids
 QUANTILES: Final = ((0.05, 0.25, 0.5, 0.75, 0.95), (0.25, 0.5, 0.75), (0.5,))  # the most that so many people can answer
 SAFE: Final = 0.8  # of the people: some entries are missing
 DRAWN: Final = 2  # shares for each quantile: a choice costs a quarter of what noise on a count does, once composed
 MOST: Final = 200  # columns
 TEXTS: Final = ("text", "category", "unknown")  # whose categories may have to be found
+OPEN: Final = ("text", "unknown")  # which may turn out to be names or ids
 WORDS: Final = {
     "quantiles": "quantiles of",
     "categories": "categories of",
     "missing": "share missing in",
     "numbers": "share of numbers in",
+    "distinct": "number of different values of",
 }
 UNRECORDED: Final = (
     "This profile is in no ledger: a second one costs as much again, and nothing adds the two up. Give a ledger and a "
     "population to record it."
 )
-Answer = tuple[str | None, Question, Release[Any]]
+TITLES: Final = ("column", "kind", "missing", "quartiles or categories, with 95% intervals")
+Answer = tuple[str | None, Question, Release[Any] | Groups]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +81,32 @@ class Profile:
         """Plain values, for JSON: what a report is made of."""
         return dict(self.report)
 
-    def _lines(self) -> list[str]:
-        spent = self.report["budget"]["this"]
+    def _head(self) -> str:
+        spent, first = self.report["budget"]["this"], self.report["releases"][0]["release"]["value"]
+        many = f"about {first:,} {plural(self.report['data']['unit'])}"
         cost = f"epsilon {show(spent['epsilon'])}, delta {show(spent['delta'])}"
-        lines = [f"{self.report['title']}, at {cost}: {self.report['data']['neighbours']}"]
-        lines += [sentence(entry) for entry in self.report["releases"]]
-        return lines if self.recorded else [*lines, UNRECORDED]
+        return f"{self.report['title']}: {many}, at {cost}: {self.report['data']['neighbours']}"
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [(one.name, one.kind, one.missing, one.told()) for one in profile_columns(Report.of(self.report))]
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
+        *named, last = zip(*(TITLES, *self._rows()), strict=True)
+        lines = [
+            f"{left}  {told}".rstrip() for left, told in zip(aligned(list(zip(*named, strict=True))), last, strict=True)
+        ]
+        return "\n".join([self._head(), *lines, *([] if self.recorded else [UNRECORDED])])
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
-        head, *rest = map(escape, self._lines())
-        items = "".join(f"<li>{line}</li>" for line in rest)
-        return f"<div style='font-family:sans-serif'><b>{head}</b><ul>{items}</ul></div>"
+        cells = ["".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) for row in self._rows()]
+        titles = "".join(f"<th style='text-align:left'>{escape(title)}</th>" for title in TITLES)
+        body = "".join(f"<tr>{row}</tr>" for row in cells)
+        note = "" if self.recorded else f"<p>{escape(UNRECORDED)}</p>"
+        return (
+            f"<div style='font-family:sans-serif'><b>{escape(self._head())}</b>"
+            f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{note}</div>"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +117,12 @@ class ProfileQuestions:
     people: People
     epsilon: Number
     delta: Number
+    ids: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         Budget(self.epsilon, self.delta)  # says what is wrong with them
+        for name in self.ids:
+            known(self.table, name)
         if not self.columns or len(self.columns) > MOST:
             raise BadInput(f"the table has {len(self.columns)} columns to describe; a profile takes 1 to {MOST}")
         if not self.delta and any(self.table.kinds[name] in TEXTS for name in self.columns):
@@ -109,8 +130,8 @@ class ProfileQuestions:
 
     @property
     def columns(self) -> list[str]:
-        """All but the one that says whose row it is."""
-        return [name for name in self.table.names if name != self.people.person]
+        """All but the one that says whose row it is, and those that are declared to be names or ids."""
+        return [name for name in self.table.names if name != self.people.person and name not in self.ids]
 
     def ask(self, statistic: str, epsilon: Number, about: str | None, **options: Any) -> Question:
         """One question."""
@@ -118,23 +139,29 @@ class ProfileQuestions:
         terms = Terms(missing="keep" if statistic == "histogram" else None)  # missing entries are a category
         return asked(self.table, self.people, statistic, (), given, terms=terms)
 
+    def _of(self, *kinds: str) -> list[str]:
+        return [name for name in self.columns if self.table.kinds[name] in kinds]
+
     def first(self) -> list[tuple[str | None, Question]]:
-        """How many people there are, and whether columns without a type hold numbers."""
-        unknown = [name for name in self.columns if self.table.kinds[name] == "unknown"]
-        whole = exact(self.epsilon)
-        counted = [(None, self.ask("count", whole * COUNTING, None))]
-        share = whole * TYPING / max(1, len(unknown))
-        return counted + [(name, self.ask("proportion", share, f"{_quoted(name)} is number")) for name in unknown]
+        """How many people there are; whether columns without a type hold numbers, and texts differ between people."""
+        whole, unknown, texts = exact(self.epsilon), self._of("unknown"), self._of(*OPEN)
+        counted: list[tuple[str | None, Question]] = [(None, self.ask("count", whole * COUNTING, None))]
+        share, part = whole * TYPING / max(1, len(unknown)), whole * TELLING / max(1, len(texts))
+        counted += [(name, self.ask("proportion", share, f"{_quoted(name)} is number")) for name in unknown]
+        counted += [(name, self.ask("distinct", part, name)) for name in texts]
+        return counted
 
     @property
     def rest(self) -> Fraction:
         """What is left for the columns. [profile.1]"""
-        typed = TYPING if "unknown" in (self.table.kinds[name] for name in self.columns) else 0
-        return exact(self.epsilon) * (1 - COUNTING - typed)
+        typed, told = TYPING if self._of("unknown") else 0, TELLING if self._of(*OPEN) else 0
+        return exact(self.epsilon) * (1 - COUNTING - typed - told)
 
-    def plan(self, kinds: Mapping[str, str], shares: tuple[float, ...]) -> tuple[list[str], Priced]:
+    def plan(self, kinds: Mapping[str, str], shares: tuple[float, ...]) -> tuple[list[str], tuple[Question, ...]]:
         """One question or two for each column, all together at the price of the rest. [profile.1]"""
         planned = [question for name in self.columns for question in _questions(name, kinds[name], shares)]
+        if not planned:  # nothing but ids
+            return [], ()
         finders = sum(1 for *_, finds in planned if finds)
 
         def prepared(place: int, epsilon: Number) -> Question:
@@ -143,7 +170,7 @@ class ProfileQuestions:
             return self.ask(statistic, epsilon, about, **options | own)
 
         priced = price(prepared, [None] * len(planned), [item[4] for item in planned], Budget(self.rest, self.delta))
-        return [item[0] for item in planned], priced
+        return [item[0] for item in planned], priced.questions
 
     def check(self) -> None:
         """What cannot be asked is said before anything is paid."""
@@ -154,14 +181,14 @@ class ProfileQuestions:
                     own = {"delta": exact(self.delta) / 2 / len(self.columns)} if finds else {}
                     self.ask(statistic, self.rest / len(self.columns), about, **options | own)
 
-    def fitting(self, kinds: Mapping[str, str], people: int) -> tuple[list[str], Priced]:
+    def fitting(self, kinds: Mapping[str, str], people: int) -> tuple[list[str], tuple[Question, ...]]:
         """The plan with the most quantiles that so many people can answer."""
         for shares in QUANTILES:
-            names, priced = self.plan(kinds, shares)
-            drawn = [question.price.mechanism for question in priced.questions]
+            names, questions = self.plan(kinds, shares)
+            drawn = [question.price.mechanism for question in questions]
             if all(not refusal_of(one, max(1, round(SAFE * people))) for one in drawn if isinstance(one, Quantile)):
                 break
-        return names, priced
+        return names, questions
 
 
 def _questions(
@@ -169,13 +196,13 @@ def _questions(
 ) -> Iterator[tuple[str, str, str, dict[str, Any], int, bool]]:
     """(column, statistic, what it is about, options, share, whether it finds categories)"""
     match kind:
-        case "number" | "integer":
+        case "number" | "integer" | "date":
             yield name, "proportion", f"{_quoted(name)} is missing", {}, 1, False
             yield name, "quantile", name, {"q": shares if len(shares) > 1 else shares[0]}, DRAWN * len(shares), False
         case "boolean":
             yield name, "histogram", name, {"categories": [True, False]}, 2, False
-        case "date":
-            yield name, "proportion", f"{_quoted(name)} is missing", {}, 1, False
+        case "id":
+            return
         case _:
             yield name, "histogram", name, {}, 2, True
 
@@ -194,6 +221,7 @@ def describe(
     neighbours: Neighbours | str = Neighbours.ADD_OR_REMOVE,
     table: str | None = None,
     types: Mapping[str, str] | None = None,
+    ids: Sequence[str] = (),
     ledger: str | Path | Ledger | None = None,
     population: str | None = None,
     budget: Budget | float | None = None,
@@ -203,9 +231,10 @@ def describe(
     """A private profile of a whole table: how many people, what is missing, quantiles and categories, with intervals.
 
     `source` is what `discreet.open` takes: a file, a frame, a dictionary of columns, or a database and its `table`. All
-    of it together costs epsilon and delta; texts need a delta above 0, as their categories have to be found. With a
-    `ledger` it is charged to the budget of the `population` before a row is read; without one it is recorded nowhere,
-    and says so. `watch` is told the title of each question as it begins.
+    of it together costs epsilon and delta; texts need a delta above 0, as their categories have to be found. Columns
+    named in `ids` hold names or ids and are left out; others of the kind are recognised by a private number of
+    different values, and cost little. With a `ledger` it is charged to the budget of the `population` before a row is
+    read; without one it is recorded nowhere, and says so. `watch` is told the title of each question as it begins.
 
     >>> import discreet
     >>> people = {"age": [float(k % 80) for k in range(4000)], "sex": ["F", "M"] * 2000}
@@ -218,7 +247,7 @@ def describe(
     if ledger is not None:
         terms: dict[str, Any] = {"neighbours": neighbours, "unit": unit, "table": table, "types": types}
         with open_session(source, person, budget, ledger, population=population, rng=rng, **terms) as session:
-            questions = ProfileQuestions(session.table, session.people, epsilon, delta)
+            questions = ProfileQuestions(session.table, session.people, epsilon, delta, tuple(ids))
             return Profile(charged(questions, session, watch=watch))
     if population is not None or budget is not None:
         raise BadInput("a population and its budget are kept in a ledger; give a ledger, too")
@@ -226,7 +255,7 @@ def describe(
     if person is not None:
         known_person(found, person)
     people = People.of(person, found.unit if unit is None else unit, neighbours)
-    questions = ProfileQuestions(found, people, epsilon, delta)
+    questions = ProfileQuestions(found, people, epsilon, delta, tuple(ids))
     return Profile(uncharged(questions, rng=door(rng), watch=watch))
 
 
@@ -266,23 +295,26 @@ def _answered(
     spent = Budget(profile.epsilon, profile.delta)
     answers: list[Answer] = []
 
-    def answered(name: str | None, question: Question) -> Release[Any]:
+    def answered(name: str | None, question: Question) -> Release[Any] | Groups:
         watch(question.title)
         release = _refused(question, rng) or question.answer(profile.table, rng)
-        assert isinstance(release, Release)
         answers.append((name, question, release if receipt is None else release.signed(str(receipt))))
         return release
 
+    said: dict[str, list[Release[Any]]] = {}
     for name, question in first:
         release = answered(name, question)
-        if name is not None:
-            kinds[name] = "number" if release.refusal is None and release.value > 0.5 else "text"
-    people = max(1, int(answers[0][2].value))
-    for name, question in zip(*_each(profile.fitting(kinds, people)), strict=True):
+        assert isinstance(release, Release)
+        said.setdefault(name or "", []).append(release)
+    people = max(1, int(said.pop("")[0].value))
+    for name, found in said.items():
+        kinds[name] = _kind(kinds[name], found, people)
+    for name, question in zip(*profile.fitting(kinds, people), strict=True):
         answered(name, question)
     return dossier(
         title=f"A profile of {profile.table.description}",
-        description="Types are as declared, or found; nothing else about the table was known beforehand.",
+        description="Types are as declared, or found; nothing else about the table was known beforehand."
+        + (f" Left out as names or ids, as declared: {', '.join(profile.ids)}." if profile.ids else ""),
         data={
             "source": profile.table.description,
             "population": profile.table.description if charged is None else charged[0].population,
@@ -312,8 +344,12 @@ def _refused(question: Question, rng: Randomness) -> Release[Any] | None:
     return None
 
 
-def _each(planned: tuple[list[str], Priced]) -> tuple[list[str], tuple[Question, ...]]:
-    return planned[0], planned[1].questions
+def _kind(declared: str, found: list[Release[Any]], people: int) -> str:
+    """What a column is taken for: numbers, names or ids, or texts. Many people have to be sure to differ for ids."""
+    *typed, told = found
+    if typed and typed[0].refusal is None and typed[0].value > 0.5:
+        return "number"
+    return "id" if 2 * told.interval(SURE).low > people else "text" if declared == "unknown" else declared
 
 
 def _by_column(profile: ProfileQuestions, answers: list[Answer]) -> list[Answer]:
@@ -323,7 +359,7 @@ def _by_column(profile: ProfileQuestions, answers: list[Answer]) -> list[Answer]
 
 
 def _entry(
-    place: int, name: str | None, question: Question, release: Release[Any], kinds: Mapping[str, str]
+    place: int, name: str | None, question: Question, release: Release[Any] | Groups, kinds: Mapping[str, str]
 ) -> dict[str, Any]:
     about = _about(question)
     return {
@@ -334,7 +370,7 @@ def _entry(
         "columns": [] if name is None else [name],
         "kind": None if name is None else kinds[name],
         "where": None,
-        "by": None,
+        "by": "quantile" if isinstance(release, Groups) else None,
         "options": {},
         "forecast": None,
     } | shown(release)
@@ -348,6 +384,8 @@ def _about(question: Question) -> str:
             return "quantiles"
         case "histogram":
             return "categories"
+        case "distinct":
+            return "distinct"
         case _:
             return "missing" if str(question.arguments.get("x")).endswith("is missing") else "numbers"
 

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib.resources import files
@@ -17,8 +18,9 @@ from typing import Any, Final
 from discreet.privacy.intervals import Shown
 from discreet.privacy.picture import LEVEL, PointMarks, group_rows
 from discreet.privacy.values import TestResult, label
+from discreet.report.overview import overview, profile_columns
 from discreet.report.record import Report, ReportBudget, ReportData, ReportEntry
-from discreet.report.sentences import NONE, answer, half_widths, leaves, number, of_groups, spanned
+from discreet.report.sentences import NONE, answer, half_widths, leaves, number, of_groups, sentence, spanned
 from discreet.report.svg import MOST, box, drawn, figure, figured, number_table, picture, text
 
 SHEET: Final = files("discreet.report").joinpath("style.css").read_text("utf-8")
@@ -32,7 +34,6 @@ def page(dossier: Mapping[str, Any] | Report) -> str:
     It works on what JSON holds, so `page(from_json(text))` makes the page anew; BadInput if it has another shape.
     """
     found = Report.of(dossier)
-    cards = "".join(card(entry, place) for place, entry in enumerate(found.releases, 1))
     methods = "".join(f"<h3>{text(method.name)}</h3><p>{text(method.text)}</p>" for method in found.methods)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -40,13 +41,25 @@ def page(dossier: Mapping[str, Any] | Report) -> str:
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<meta name="referrer" content="no-referrer">'
         f"<title>{text(found.title)}</title><style>{SHEET}</style></head>\n<body>{_head(found)}\n<main>"
-        f'<section aria-labelledby="answers"><h2 id="answers">Answers</h2>{cards}</section>\n'
+        f'<section aria-labelledby="answers"><h2 id="answers">Answers</h2>{_answers(found)}</section>\n'
         f"{_data(found.data)}\n{_budget(found.budget)}\n"
         f"{_sentences('What this privacy means', found.meaning)}\n{_section('Methods', methods)}\n"
         f"{_sentences('What is assumed', found.assumptions)}\n{_repeat(found.reproducibility)}</main>\n"
         f"<footer>Made with discreet on {text(found.created)}. The ends of intervals are rounded outwards.</footer>"
         "</body></html>\n"
     )
+
+
+def _answers(report: Report) -> str:
+    """A card for each answer; of a profile a row for each column, which opens to its cards."""
+    columns = profile_columns(report)
+    if not columns:
+        return "".join(card(entry, place) for place, entry in enumerate(report.releases, 1))
+    cards: dict[str, str] = defaultdict(str)
+    for place, entry in enumerate(report.releases, 1):
+        cards[entry.columns[0] if entry.columns else ""] += card(entry, place)
+    rest = "".join(f"<p>{text(sentence(entry))}</p>" for entry in report.releases if not entry.columns)
+    return rest + overview(columns, cards)
 
 
 def summary(report: Report) -> str:
@@ -145,7 +158,8 @@ def _head(report: Report) -> str:
     )
     told = f'<p class="soft">{text(report.description)}</p>' if report.description else ""
     links = "".join(f'<li><a href="#answer-{at}">{text(entry.asked)}</a></li>' for at, entry in enumerate(entries, 1))
-    contents = f'<nav aria-label="Answers"><ol class="contents">{links}</ol></nav>' if len(entries) > LISTED else ""
+    listed = len(entries) > LISTED and not profile_columns(report)
+    contents = f'<nav aria-label="Answers"><ol class="contents">{links}</ol></nav>' if listed else ""
     return (
         f"<header><h1>{text(report.title)}</h1>{told}"
         f'<p class="lead">{text(summary(report))}</p>{warning}{contents}</header>'

@@ -75,6 +75,7 @@ class CountSpread:
     distribution: LaplaceDistribution
     size: int | None
     sampling: None = None
+    about: str = "the count in this table"
 
     @property
     def privacy(self) -> float:
@@ -89,7 +90,7 @@ class CountSpread:
         """Exact: the noise is within `radius` with at least this probability."""
         radius = self.distribution.radius(confidence)
         low, high = self.clip(self.noisy - radius), self.clip(self.noisy + radius)
-        return Interval(low, high, confidence=confidence, about="the count in this table", population=False)
+        return Interval(low, high, confidence=confidence, about=self.about, population=False)
 
 
 def _world(about: About) -> World:

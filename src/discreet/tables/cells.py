@@ -32,6 +32,7 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind as Kind  # noqa: PLC0414  all of tables/ has it from here
 from discreet.tables import entries as rows
+from discreet.tables.unpacked import unpacked
 
 
 class Later:
@@ -263,7 +264,7 @@ def numbers(column: Column, kind: Kind, name: str) -> Floats:
     if pa.types.is_date32(column.type):
         return np.full(len(column), math.nan)
     cast = column if column.type == pa.float64() else column.cast(pa.float64(), safe=False)
-    floats: Floats = cast.to_numpy(zero_copy_only=False)
+    floats: Floats = unpacked(cast, math.nan)
     return floats
 
 
@@ -293,7 +294,7 @@ def _numbers_of_texts(texts: Any) -> Floats:
 
 def _cast(texts: Any) -> Floats | None:
     try:
-        floats: Floats = texts.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        floats: Floats = unpacked(texts.cast(pa.float64()), math.nan)
     except pa.ArrowInvalid:
         return None
     return floats
@@ -341,8 +342,15 @@ def _distinct(column: Column) -> tuple[Codes, npt.NDArray[Any]]:
         place[order] = np.arange(len(order))
         return place[inverse], _objects(values[order])
     encoded = column.dictionary_encode()
-    codes: Codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return codes, _objects(rows.column(encoded.dictionary))
+    codes: Codes = unpacked(encoded.indices, -1).astype(np.int64)
+    return codes, _objects(_entries(encoded.dictionary))
+
+
+def _entries(column: Any) -> npt.NDArray[Any]:
+    """The entries of an array of Arrow; of texts and numbers without numpy's way to Arrow, which imports pandas."""
+    if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return unpacked(column, math.nan)
+    return rows.column(column.to_pylist() if is_text(column.type) else column)
 
 
 def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
@@ -355,7 +363,7 @@ def owners(columns: Sequence[Column], kind: Kind) -> tuple[Codes, int]:
     arrow = bool(columns) and all(is_arrow(column) and getattr(column.type, "unit", None) != "ns" for column in columns)
     if arrow and kind in ("unknown", "category", kind_of(columns[0].type)):
         encoded = joined([same_zero(column) for column in columns]).dictionary_encode()
-        return encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), len(encoded.dictionary)
+        return unpacked(encoded.indices, -1).astype(np.int64), len(encoded.dictionary)
     seen: dict[Any, int] = {}
     found = []
     for column in columns:
@@ -382,7 +390,7 @@ def same_zero(column: Any) -> Any:
         return column + 0.0 if column.dtype.kind == "f" else column
     if not pa.types.is_floating(column.type):
         return column
-    return pa.array(column.cast(pa.float64()).to_numpy(zero_copy_only=False) + 0.0, from_pandas=True)
+    return pa.array(unpacked(column.cast(pa.float64()), math.nan) + 0.0, from_pandas=True)
 
 
 READERS: Final[dict[str, Callable[[Column, Kind, str], Floats]]] = {"number": numbers, "boolean": truths}

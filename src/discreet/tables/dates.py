@@ -26,6 +26,7 @@ from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import Counts, Vector
 from discreet.tables import cells
 from discreet.tables.cells import Column, Floats, is_arrow, pa
+from discreet.tables.unpacked import unpacked
 
 EPOCH: Final = datetime.datetime(1970, 1, 1)  # noqa: DTZ001  days are counted without a zone
 DAY: Final = datetime.timedelta(days=1)
@@ -52,7 +53,7 @@ def days(column: Column, kind: Kind, name: str) -> Floats:
     if kind not in ("date", "unknown"):
         raise BadInput(f"column {name!r} is declared as {kind}; dates are needed; declare it by types= or convert it")
     if is_arrow(column) and pa.types.is_date32(column.type):
-        found: Floats = column.cast(pa.int32()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+        found: Floats = unpacked(column.cast(pa.int32()).cast(pa.float64()), math.nan)
         return found
     codes, values = cells.keys(column, "date")
     return np.array([day_of(value) for value in values], dtype=np.float64)[codes]

@@ -75,18 +75,18 @@ def asks(text: str) -> list[dict[str, Any]]:
 
 def to_text(form: Mapping[str, Any]) -> str:
     """The plan that a form describes: title, description, epsilon, delta, and a list of questions."""
-    lines = [f"title = {_toml(form.get('title') or 'Untitled')}"]
+    lines = [f"title = {as_toml(form.get('title') or 'Untitled')}"]
     if form.get("description"):
-        lines.append(f"description = {_toml(form['description'])}")
+        lines.append(f"description = {as_toml(form['description'])}")
     lines += ["", "[spend]", f"epsilon = {_number(form.get('epsilon'), 'epsilon')}"]
     if float(_number(form.get("delta") or 0, "delta")):
         lines.append(f"delta = {_number(form['delta'], 'delta')}")
     for place, asked in enumerate(form.get("release") or [], 1):
-        lines += ["", "[[release]]", f'id = "q{place}"', f"statistic = {_toml(asked.get('statistic') or 'count')}"]
+        lines += ["", "[[release]]", f'id = "q{place}"', f"statistic = {as_toml(asked.get('statistic') or 'count')}"]
         columns = [name for name in asked.get("columns") or [] if name]
         if columns:
-            lines.append(f"columns = {_toml(columns[0] if len(columns) == 1 else columns)}")
-        lines += [f"{name} = {_toml(asked[name])}" for name in ("where", "groupby", "title") if asked.get(name)]
+            lines.append(f"columns = {as_toml(columns[0] if len(columns) == 1 else columns)}")
+        lines += [f"{name} = {as_toml(asked[name])}" for name in ("where", "groupby", "title") if asked.get(name)]
         options = (asked.get("options") or "").strip()
         if options:
             lines.append(f"options = {{ {', '.join(line.strip().rstrip(',') for line in options.splitlines())} }}")
@@ -106,7 +106,7 @@ def to_form(text: str) -> dict[str, Any]:
                     f"the form has no place for {', '.join(more) or 'several groups'}; edit the plan as text"
                 )
             columns = asked.get("columns") or []
-            options = "\n".join(f"{name} = {_toml(value)}" for name, value in asked.get("options", {}).items())
+            options = "\n".join(f"{name} = {as_toml(value)}" for name, value in asked.get("options", {}).items())
             told = {name: asked.get(name, "") for name in ("statistic", "where", "groupby", "title")}
             form["release"].append(
                 told | {"columns": [columns] if isinstance(columns, str) else list(columns), "options": options}
@@ -116,12 +116,12 @@ def to_form(text: str) -> dict[str, Any]:
         raise BadInput("the plan is not complete; it needs title, [spend] epsilon and [[release]]") from None
 
 
-def _toml(value: Any) -> str:
+def as_toml(value: Any) -> str:
     """A value as TOML writes it."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{json.dumps(str(name))} = {_toml(one)}" for name, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{json.dumps(str(name))} = {as_toml(one)}" for name, one in value.items()) + " }"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(as_toml, value)) + "]"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return json.dumps(value)

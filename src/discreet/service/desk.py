@@ -186,6 +186,9 @@ class Desk:
         spend, data = told["spend"], asked.source.data
         meaning = explain(epsilon=spend["epsilon"], delta=spend["delta"], n=data.rows, unit=str(data.unit))
         told |= {"meaning": list(meaning.sentences), "columns": asked.columns, "refusal": None}
+        for entry, one in zip(asked.bound.plan.release, told["releases"], strict=True):
+            book = asked.source.columns.get(entry.columns) if isinstance(entry.columns, str) else None
+            one |= {"scale": None if book is None else book.scale, "unit": None if book is None else book.unit}
         try:
             self.fits(asked, account)
         except DiscreetError as error:

@@ -53,6 +53,7 @@ def table(name: str, who: Who) -> HTMLResponse:
 
 @cache
 def statistics_menu() -> list[tuple[str, list[str]]]:
+    """What can be asked, the everyday first."""
     plannable = [name for name in homes() if not declared(name).code and not declared(name).samples]
     rest = sorted(name for name in plannable if name not in EVERYDAY)
     return [("Everyday", [name for name in EVERYDAY if name in plannable]), ("More", rest)]

@@ -238,7 +238,7 @@ class Desk:
             tries=0,
             answered=None,
             published=None,
-            **empty,  # type: ignore[arg-type]
+            **empty,
         )
         return self.requests.submit(request, population=source.population.name, now=now)
 
@@ -315,6 +315,7 @@ class Desk:
         source: Source,
         steward: Person,
         columns: list[str],
+        *,
         epsilon: float,
         delta: float,
         days: float,

@@ -125,9 +125,9 @@ def make_rule(sent: Sent) -> Response:
     """One more rule."""
     sent.visitor.must_be("steward")
     source = source_of(sent.desk, sent.text("source", 100))
-    numbers = [sent.number(name) for name in ("epsilon", "delta", "days")]
+    terms = {name: sent.number(name) for name in ("epsilon", "delta", "days")}
     try:
-        sent.desk.make_rule(source, sent.person, sent.many("columns"), *numbers, analyst=sent.text("analyst", 200))
+        sent.desk.make_rule(source, sent.person, sent.many("columns"), **terms, analyst=sent.text("analyst", 200))
     except BadInput as error:
         return HTMLResponse(_rules(sent.visitor, str(error)), 422)
     return RedirectResponse("/rules", 303)

@@ -87,7 +87,9 @@ class World:
     def client(self) -> httpx.Client:
         """A browser, before anybody has signed in; the server is started when it is first needed."""
         if self.server is None:
-            config = uvicorn.Config(make_app(self.desk), log_level="critical", access_log=False, lifespan="off")
+            config = uvicorn.Config(
+                make_app(self.desk), log_level="critical", access_log=False, lifespan="off", server_header=False
+            )
             self.server = uvicorn.Server(config)
             self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)
             self.thread.start()
@@ -114,8 +116,10 @@ class World:
             self.clients[name], self.secrets[name] = client, hidden(client.get("/account").text)
         return self.clients[name]
 
-    def post(self, name: str, path: str, **data: Any) -> Any:
-        return self.signed_in(name).post(path, data={"csrf": self.secrets[name], **data})
+    def post(self, who: str, path: str, **data: Any) -> Any:
+        """A form of somebody's, with its secret."""
+        client = self.signed_in(who)
+        return client.post(path, data={"csrf": self.secrets[who], **data})
 
     def submit(self, name: str = "ann", text: str | None = None) -> str:
         """The id of a new request."""

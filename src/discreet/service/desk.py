@@ -32,7 +32,7 @@ from discreet.privacy.loss import Approximate
 from discreet.privacy.meaning import explain
 from discreet.service.asked_plan import Asked, asks, understood
 from discreet.service.passwords import SPENT, Limiter, digest_of, fresh, salted, same, stretched
-from discreet.service.settings import Settings, Source
+from discreet.service.settings import CodebookColumn, Settings, Source
 from discreet.tables.opening import read
 
 NO_ANSWER: Final = (
@@ -138,8 +138,8 @@ class Desk:
         for name in table.names:
             if name == source.data.person:
                 continue
-            book = source.columns.get(name)
-            told.append({"name": name, "kind": table.kinds[name]} | ({} if book is None else book.model_dump()))
+            book = source.columns.get(name) or CodebookColumn()
+            told.append({"name": name, "kind": table.kinds[name]} | book.model_dump())
         return told
 
     def part(self, source: Source, analyst: str) -> Account | None:

@@ -25,6 +25,7 @@ _HOME = {
     "Release": "discreet.privacy.release",
     "Seeded": "discreet.noise.randomness",
     "Session": "discreet.session",
+    "connect": "discreet.service.connect",
     "describe": "discreet.plan.profile",
     "explain": "discreet.privacy.meaning",
     "forecast": "discreet.forecasts.forecast",

@@ -65,6 +65,7 @@ from discreet.privacy.guarantee import Guarantee as Guarantee
 from discreet.privacy.guarantee import Neighbours as Neighbours
 from discreet.privacy.meaning import explain as explain
 from discreet.privacy.release import Release as Release
+from discreet.service.connect import connect as connect
 from discreet.session import Session as Session
 from discreet.session import open as open
 from discreet.statistics.family import Family as Family

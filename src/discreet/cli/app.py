@@ -347,6 +347,28 @@ def audit(
         raise typer.Exit(FOUND)
 
 
+@app.command()
+def serve(
+    config: Annotated[Path | None, typer.Option(help="The service.toml that names tables, ledger and people.")] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="A ready example on real data; gone when it is stopped.")
+    ] = False,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Another port than that of the settings.")] = None,
+) -> None:
+    """A web service for analysts, stewards and auditors, which holds the data, the ledger and its key.
+
+    Example: discreet serve --demo
+
+    Example: discreet serve --config service.toml
+    """
+    try:
+        from discreet.service.start import run
+    except ModuleNotFoundError:
+        raise BadInput("the service needs more packages: pip install 'discreet[web]'") from None
+
+    run(config, demo=demo, port=port, say=lambda line: typer.echo(printable(line)))
+
+
 def check_file(file: Path, force: bool) -> None:
     """Before anything is paid for: the page will have a place."""
     if file.exists() and not force:

@@ -16,7 +16,7 @@ from discreet.errors import BadInput, clean, cleaned
 from discreet.plan.bound_plan import Bound, bind
 from discreet.plan.plan_file import read_plan
 from discreet.plan.profile import UNRECORDED, plural
-from discreet.plan.run_plan import composition, run_plan
+from discreet.plan.run_plan import price_list, run_plan
 from discreet.privacy.exact import show
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
@@ -39,26 +39,8 @@ def load(path: Path) -> Bound:
 def foreseen(bound: Bound) -> dict[str, Any]:
     """What the plan will cost and how accurate it should be, as plain values."""
     balance = bound.balance()
-    return {
-        "title": bound.plan.title,
-        "request": bound.request,
-        "spend": {"epsilon": float(bound.priced.together.epsilon), "delta": float(bound.priced.together.delta)},
-        "composition": composition(bound.priced),
-        "balance": None if balance is None else str(balance),
-        "answered": bound.answered(),
-        "releases": [
-            {
-                "id": asked.id,
-                "question": asked.title or question.title,
-                "epsilon": float(question.price.guarantee.epsilon),
-                "delta": float(question.price.guarantee.delta),
-                "forecast": forecast,
-            }
-            for asked, question, forecast in zip(
-                bound.plan.release, bound.priced.questions, bound.forecasts, strict=True
-            )
-        ],
-    }
+    told = {"balance": None if balance is None else str(balance), "answered": bound.answered()}
+    return price_list(bound) | told
 
 
 def suggestion(bound: Bound) -> str:

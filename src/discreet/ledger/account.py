@@ -214,7 +214,7 @@ def _bounded(number: Fraction) -> Fraction:
     return Fraction(math.ceil(number * 2**BITS), 2**BITS)  # [account.2]
 
 
-Kind = Literal["open", "allot", "charge", "answer", "anchor"]
+Kind = Literal["open", "allot", "charge", "answer", "anchor", "event"]
 GENESIS: Final = "0" * 64  # the hash before the first entry
 
 

@@ -23,10 +23,10 @@ What a file cannot prevent
     elsewhere, or the ledger in a PostgreSQL that analysts cannot write. And whoever can read the data needs no ledger.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, TextIO, TypeVar
+from typing import Final, Literal, TextIO, TypeVar
 
 import sqlalchemy as sa
 
@@ -46,6 +46,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Loss
 
 T = TypeVar("T")
+EVERYBODY: Final = "-"  # stands where an event is about no population in particular
 
 
 class Ledger:
@@ -223,6 +224,49 @@ class Ledger:
             return pages.charges(name, last)
 
         return self._read(work)
+
+    def record(
+        self,
+        event: str,
+        note: str,
+        about: Mapping[str, object],
+        *,
+        population: str = EVERYBODY,
+        by: str | None = None,
+        beside: Callable[[sa.Connection, int], T],
+    ) -> T:
+        """What a person decided, as an entry of the chain, and `beside` in the same transaction: both or neither.
+
+        `beside` is given the number of the entry; what it raises undoes the entry. No account is changed.
+        """
+        name, who = words.name("the population", population), None if by is None else words.name("the person", by)
+        body = canonical({**about, "event": event, "note": words.note(note)})
+
+        def work(pages: Pages, head: Head) -> tuple[T, Head]:
+            entry, head = pages.append(head, "event", name, who, body=body)
+            return beside(pages.connection, entry.number), head
+
+        return self._write(work)
+
+    def beside(self, work: Callable[[sa.Connection], T], *, writes: bool = False) -> T:
+        """`work` on tables that are kept in the same database; the ledger's own are left alone."""
+        return self._database.write(work) if writes else self._database.read(work)
+
+    def entry(self, number: int) -> Entry | None:
+        """One entry, if it is there and signed."""
+        return self._read(lambda pages: pages.entry(number))
+
+    def lines(self, *, before: int | None = None, most: int = 200) -> list[Entry]:
+        """The last entries of all kinds, the latest first; those before a number, if one is given."""
+        query = sa.select(ENTRIES).order_by(ENTRIES.c.number.desc()).limit(most)
+        if before is not None:
+            query = query.where(ENTRIES.c.number < before)
+        return self._read(lambda pages: [pages.trusted(row) for row in pages.connection.execute(query)])
+
+    @property
+    def anchor(self) -> Path | None:
+        """The file that holds the outside copy of heads."""
+        return None if self._anchor is None else self._anchor.path
 
     def verify(self) -> LedgerVerdict:
         """Whether anything was changed, removed, moved or overspent, and which entry."""

@@ -133,6 +133,8 @@ class _Reading:
             case "anchor":
                 word = f"entry {entry.number} of {entry.time} began the anchor anew: {plain['note']!r}. "
                 self.notes.append(f"{word}That nothing was forgotten before it is the steward's word")  # [verify.2]
+            case "event":
+                plain["note"], plain["event"]  # what people decided changes no account
             case "open" | "allot":
                 if whose in self.accounts:
                     self.wrong(entry.number, "gives a second budget")

@@ -225,10 +225,13 @@ def read_plan(path: str | Path) -> tuple[Plan, str]:
     return parse_plan(text, file.name), text
 
 
-def parse_plan(text: str, name: str = "the plan") -> Plan:
-    """A plan from its text; BadInput with the lines of all that is wrong."""
+def parse_plan(text: str, name: str = "the plan", given: Mapping[str, Any] | None = None) -> Plan:
+    """A plan from its text; BadInput with the lines of all that is wrong. What is `given` the text must not say."""
     try:
         content = tomllib.loads(text)
+        for entry in set(given or ()) & set(content):
+            raise BadInput(f"{name} says {entry}, which is not yours to say here; leave it out")
+        content |= given or {}
         if _depth(content) > DEEPEST:
             raise BadInput(f"{name} is nested deeper than a plan can be")
     except tomllib.TOMLDecodeError as error:
@@ -294,20 +297,15 @@ def _sentence(error: Any, lines: dict[tuple[str | int, ...], int], name: str) ->
     line = line_of(lines, path)
     where = f"{name}, line {line}" if line is not None else name
     what = ".".join(str(part + 1 if isinstance(part, int) else part) for part in path)
-    message = str(error["msg"]).removeprefix("Value error, ")
-    if error["type"] == "extra_forbidden":
-        message = "no such entry in a plan"
-    elif error["type"] == "missing":
-        message = "this entry is needed"
+    ours = {"extra_forbidden": "no such entry in a plan", "missing": "this entry is needed"}
+    message = ours.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
     return f"{where}: {what + ': ' if what else ''}{message}"
 
 
 def _depth(content: Any) -> int:
-    if isinstance(content, dict):
-        return 1 + max((_depth(value) for value in content.values()), default=0)
-    if isinstance(content, list):
-        return 1 + max((_depth(value) for value in content), default=0)
-    return 0
+    if not isinstance(content, dict | list):
+        return 0
+    return 1 + max(map(_depth, content.values() if isinstance(content, dict) else content), default=0)
 
 
 SIMPLE: Final[Mapping[Any, str]] = {str: "string", bool: "boolean", int: "integer", float: "number", Fraction: "number"}

@@ -175,6 +175,27 @@ def composition(priced: Priced) -> str:
     return f"{count} releases, whose epsilons add up to {show(together)}."
 
 
+def price_list(bound: Bound) -> dict[str, Any]:
+    """What a plan costs and how accurate its answers should be, as plain values; nothing is read but its schema."""
+    both = zip(bound.plan.release, bound.priced.questions, bound.forecasts, strict=True)
+    return {
+        "title": bound.plan.title,
+        "request": bound.request,
+        "spend": {"epsilon": float(bound.priced.together.epsilon), "delta": float(bound.priced.together.delta)},
+        "composition": composition(bound.priced),
+        "releases": [
+            {
+                "id": asked.id,
+                "question": asked.title or question.title,
+                "epsilon": float(question.price.guarantee.epsilon),
+                "delta": float(question.price.guarantee.delta),
+                "forecast": forecast,
+            }
+            for asked, question, forecast in both
+        ],
+    }
+
+
 def _amount(amount: Any) -> dict[str, float] | None:
     if amount.currency is not Currency.EPSILON:
         return None

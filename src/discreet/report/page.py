@@ -34,19 +34,26 @@ def page(dossier: Mapping[str, Any] | Report) -> str:
     It works on what JSON holds, so `page(from_json(text))` makes the page anew; BadInput if it has another shape.
     """
     found = Report.of(dossier)
-    methods = "".join(f"<h3>{text(method.name)}</h3><p>{text(method.text)}</p>" for method in found.methods)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<meta name="referrer" content="no-referrer">'
-        f"<title>{text(found.title)}</title><style>{SHEET}</style></head>\n<body>{_head(found)}\n<main>"
-        f'<section aria-labelledby="answers"><h2 id="answers">Answers</h2>{_answers(found)}</section>\n'
-        f"{_data(found.data)}\n{_budget(found.budget)}\n"
-        f"{_sentences('What this privacy means', found.meaning)}\n{_section('Methods', methods)}\n"
-        f"{_sentences('What is assumed', found.assumptions)}\n{_repeat(found.reproducibility)}</main>\n"
+        f"<title>{text(found.title)}</title><style>{SHEET}</style></head>\n<body>{_head(found)}\n"
+        f"<main>{sections(found)}</main>\n"
         f"<footer>Made with discreet on {text(found.created)}. The ends of intervals are rounded outwards.</footer>"
         "</body></html>\n"
+    )
+
+
+def sections(report: Report) -> str:
+    """All of a report below its title: answers, data, budget, meaning, methods; for a page that has a head already."""
+    methods = "".join(f"<h3>{text(method.name)}</h3><p>{text(method.text)}</p>" for method in report.methods)
+    return (
+        f'<section aria-labelledby="answers"><h2 id="answers">Answers</h2>{_answers(report)}</section>\n'
+        f"{_data(report.data)}\n{_budget(report.budget)}\n"
+        f"{_sentences('What this privacy means', report.meaning)}\n{_section('Methods', methods)}\n"
+        f"{_sentences('What is assumed', report.assumptions)}\n{_repeat(report.reproducibility)}"
     )
 
 

@@ -1,0 +1,159 @@
+"""Who may use the service: accounts, sessions and tokens. Secrets are kept as digests only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from discreet.errors import BadInput
+from discreet.ledger import ledger_text as words
+from discreet.ledger.service_tables import PEOPLE, SESSIONS, TOKENS, create_service_tables
+from discreet.ledger.store import Ledger
+
+ROLES: Final = ("analyst", "steward", "auditor", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Someone who may sign in; `locked` is until when they may not."""
+
+    name: str
+    role: str
+    salt: str
+    password: str
+    active: bool
+    failures: int
+    locked: float
+    made: float
+
+
+@dataclass(frozen=True, slots=True)
+class ApiToken:
+    """A key for programs: what it may do, and until when."""
+
+    id: str
+    name: str
+    label: str
+    scopes: tuple[str, ...]
+    until: float
+
+
+class PeopleStore:
+    """Accounts, sessions and tokens in the ledger's database; who was added or changed is in its chain."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        ledger.beside(create_service_tables, writes=True)
+
+    def add(self, name: str, role: str, salt: str, password: str, *, by: str | None, now: float) -> Person:
+        """A new account, under a name that nobody would take for another."""
+        if role not in ROLES:
+            raise BadInput(f"the role is {role!r}; it must be one of {', '.join(ROLES)}")
+        name = words.name("the name", name)
+        words.new_name("the name", name)
+        person = Person(name, role, salt, password, True, 0, 0.0, now)
+
+        def work(connection: sa.Connection, _: int) -> Person:
+            for known in connection.execute(sa.select(PEOPLE.c.name)).scalars():
+                if known == name or words.alike(known, name):
+                    raise BadInput(
+                        f"there is {known!r} already; give {name!r} another name, so that nobody is mistaken"
+                    )
+            row = {field: getattr(person, field) for field in Person.__slots__}
+            connection.execute(PEOPLE.insert().values(**row))
+            return person
+
+        about = {"person": name, "role": role}
+        return self._ledger.record("add person", f"{name} may sign in as {role}", about, by=by, beside=work)
+
+    def all(self) -> Sequence[Person]:
+        """Everybody, by name."""
+        query = sa.select(PEOPLE).order_by(PEOPLE.c.name)
+        return self._ledger.beside(lambda c: [Person(*row) for row in c.execute(query)])
+
+    def find(self, name: str) -> Person | None:
+        """A person by name."""
+        query = sa.select(PEOPLE).where(PEOPLE.c.name == name)
+        found = self._ledger.beside(lambda c: c.execute(query).one_or_none())
+        return None if found is None else Person(*found)
+
+    def change(self, name: str, note: str, values: dict[str, Any], *, by: str) -> None:
+        """Another password, or no more access; the sessions and tokens of before end."""
+
+        def work(connection: sa.Connection, _: int) -> None:
+            found = connection.execute(PEOPLE.update().where(PEOPLE.c.name == name).values(**values))
+            if not found.rowcount:
+                raise BadInput(f"there is nobody called {name!r}")
+            connection.execute(SESSIONS.delete().where(SESSIONS.c.name == name))
+            connection.execute(TOKENS.delete().where(TOKENS.c.name == name))
+
+        self._ledger.record("change person", f"{name}: {note}", {"person": name}, by=by, beside=work)
+
+    def failed(self, name: str, most: int, until: float) -> None:
+        """One more wrong password; after `most` of them the account is locked until then."""
+
+        def work(connection: sa.Connection) -> None:
+            here = PEOPLE.c.name == name
+            connection.execute(PEOPLE.update().where(here).values(failures=PEOPLE.c.failures + 1))
+            many = here & (PEOPLE.c.failures >= most)
+            connection.execute(PEOPLE.update().where(many).values(failures=0, locked=until))
+
+        self._ledger.beside(work, writes=True)
+
+    def begin(self, token: str, name: str, csrf: str, until: float, now: float) -> None:
+        """A session, after the right password."""
+
+        def work(connection: sa.Connection) -> None:
+            connection.execute(SESSIONS.delete().where(SESSIONS.c.until <= now))
+            connection.execute(PEOPLE.update().where(PEOPLE.c.name == name).values(failures=0, locked=0.0))
+            connection.execute(SESSIONS.insert().values(token=token, name=name, csrf=csrf, until=until))
+
+        self._ledger.beside(work, writes=True)
+
+    def session(self, token: str, now: float) -> tuple[Person, str] | None:
+        """Whose session it is, and what its forms must hold; None if it ended or its person may no longer sign in."""
+        joined = sa.select(PEOPLE, SESSIONS.c.csrf).join(SESSIONS, SESSIONS.c.name == PEOPLE.c.name)
+        query = joined.where(SESSIONS.c.token == token, SESSIONS.c.until > now, PEOPLE.c.active)
+        found = self._ledger.beside(lambda c: c.execute(query).one_or_none())
+        return None if found is None else (Person(*found[:-1]), str(found[-1]))
+
+    def end(self, token: str) -> None:
+        """The end of a session."""
+        self._ledger.beside(lambda c: c.execute(SESSIONS.delete().where(SESSIONS.c.token == token)), writes=True)
+
+    def issue(self, token: str, kept: ApiToken, now: float) -> None:
+        """A new token."""
+
+        def work(connection: sa.Connection, _: int) -> None:
+            row = {"id": kept.id, "name": kept.name, "label": kept.label, "scopes": " ".join(kept.scopes)}
+            connection.execute(TOKENS.insert().values(token=token, until=kept.until, made=now, **row))
+
+        about = {"token": kept.id, "scopes": list(kept.scopes)}
+        self._ledger.record("issue token", f"a token of {kept.name}", about, by=kept.name, beside=work)
+
+    def tokens(self, name: str) -> list[ApiToken]:
+        """The tokens of a person."""
+        query = sa.select(TOKENS).where(TOKENS.c.name == name).order_by(TOKENS.c.made)
+        return self._ledger.beside(lambda c: [_token(row) for row in c.execute(query)])
+
+    def bearer(self, token: str, now: float) -> tuple[Person, ApiToken] | None:
+        """Whose token it is; None if it is unknown, expired or revoked."""
+        query = sa.select(TOKENS).where(TOKENS.c.token == token, TOKENS.c.until > now)
+        found = self._ledger.beside(lambda c: c.execute(query).one_or_none())
+        person = None if found is None else self.find(found.name)
+        return None if person is None or not person.active else (person, _token(found))
+
+    def revoke(self, which: str, name: str) -> None:
+        """A token that opens nothing any more."""
+
+        def work(connection: sa.Connection, _: int) -> None:
+            found = connection.execute(TOKENS.delete().where(TOKENS.c.id == which, TOKENS.c.name == name))
+            if not found.rowcount:
+                raise BadInput("there is no such token; it may be revoked already")
+
+        self._ledger.record("revoke token", f"a token of {name}", {"token": which}, by=name, beside=work)
+
+
+def _token(row: Any) -> ApiToken:
+    return ApiToken(row.id, row.name, row.label, tuple(row.scopes.split()), row.until)

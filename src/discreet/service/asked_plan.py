@@ -1,0 +1,134 @@
+"""An analyst's plan: questions only. Data, ledger, key, population and the analyst's name are the server's.
+
+A plan is a text in TOML. The form of the page is another view of it: `to_form` and `to_text` go both ways.
+"""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from discreet.asking import Question
+from discreet.errors import BadInput
+from discreet.plan.bound_plan import Bound, bind
+from discreet.plan.plan_file import parse_plan
+from discreet.service.settings import Source
+from discreet.tables.where import Where
+
+LARGEST: Final = 65_536  # characters of a plan
+MOST: Final = 40  # questions in one
+FORM: Final = ("statistic", "columns", "where", "groupby", "options", "title")
+NAME: Final = "your plan"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A plan, bound to the source's table and priced; nothing was charged and no row was read."""
+
+    bound: Bound
+    source: Source
+    text: str
+
+    @property
+    def question(self) -> str:
+        """The digest of what is asked, whoever asks and whatever it is called: equal questions have one answer."""
+        plan = self.bound.plan
+        asked = [entry.model_dump(mode="json", exclude={"id", "title"}) for entry in plan.release]
+        told = [self.source.name, plan.data.model_dump(mode="json"), plan.spend.model_dump(mode="json"), asked]
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def columns(self) -> list[str]:
+        """Every column that an answer depends on: those it is about, those of conditions, and those of groups."""
+        found = [name for question in self.bound.priced.questions for name in _columns(question)]
+        return sorted(set(found))
+
+
+def understood(text: str, source: Source, analyst: str, folder: Path) -> Asked:
+    """The plan in a text, for one analyst; BadInput says what is wrong, and in which line."""
+    if len(text) > LARGEST:
+        raise BadInput(f"the plan has {len(text):,} characters; a request holds at most {LARGEST:,}")
+    population = source.population.model_dump(exclude_none=True) | {"analyst": analyst}
+    given = {"data": source.data.model_dump(exclude_none=True), "population": population}
+    plan = parse_plan(text, NAME, given)
+    if len(plan.release) > MOST:
+        raise BadInput(f"the plan asks {len(plan.release)} questions; a request holds at most {MOST}")
+    return Asked(bind(plan, text, folder, name=NAME), source, text)
+
+
+def _columns(question: Question) -> list[str]:
+    found = [want.name for want in question.wanted.wants if want.kind != "where" and question.wanted.references]
+    conditions = [Where.parse(want.name) for want in question.wanted.wants if want.kind == "where"]
+    conditions += [] if question.where is None else [question.where]
+    found += [name for condition in conditions for name in condition.columns]
+    return found + ([] if question.grouping is None else list(question.grouping.by))
+
+
+def asks(text: str) -> list[dict[str, Any]]:
+    """The questions of a plan that was accepted, for readers: statistic, columns, condition, groups."""
+    found = tomllib.loads(text).get("release", [])
+    return [{name: one.get(name) for name in ("statistic", "columns", "formula", "where", "groupby")} for one in found]
+
+
+def to_text(form: Mapping[str, Any]) -> str:
+    """The plan that a form describes: title, description, epsilon, delta, and a list of questions."""
+    lines = [f"title = {as_toml(form.get('title') or 'Untitled')}"]
+    if form.get("description"):
+        lines.append(f"description = {as_toml(form['description'])}")
+    lines += ["", "[spend]", f"epsilon = {_number(form.get('epsilon'), 'epsilon')}"]
+    if float(_number(form.get("delta") or 0, "delta")):
+        lines.append(f"delta = {_number(form['delta'], 'delta')}")
+    for place, asked in enumerate(form.get("release") or [], 1):
+        lines += ["", "[[release]]", f'id = "q{place}"', f"statistic = {as_toml(asked.get('statistic') or 'count')}"]
+        columns = [name for name in asked.get("columns") or [] if name]
+        if columns:
+            lines.append(f"columns = {as_toml(columns[0] if len(columns) == 1 else columns)}")
+        lines += [f"{name} = {as_toml(asked[name])}" for name in ("where", "groupby", "title") if asked.get(name)]
+        options = (asked.get("options") or "").strip()
+        if options:
+            lines.append(f"options = {{ {', '.join(line.strip().rstrip(',') for line in options.splitlines())} }}")
+    return "\n".join(lines) + "\n"
+
+
+def to_form(text: str) -> dict[str, Any]:
+    """The form of a plan; BadInput if it says what the form has no place for."""
+    try:
+        plan = tomllib.loads(text)
+        form = {name: plan.get(name, "") for name in ("title", "description")}
+        form |= {"epsilon": plan["spend"]["epsilon"], "delta": plan["spend"].get("delta", 0), "release": []}
+        for asked in plan["release"]:
+            more = sorted(set(asked) - {*FORM, "id"})
+            if more or isinstance(asked.get("groupby"), list):
+                raise BadInput(
+                    f"the form has no place for {', '.join(more) or 'several groups'}; edit the plan as text"
+                )
+            columns = asked.get("columns") or []
+            options = "\n".join(f"{name} = {as_toml(value)}" for name, value in asked.get("options", {}).items())
+            told = {name: asked.get(name, "") for name in ("statistic", "where", "groupby", "title")}
+            form["release"].append(
+                told | {"columns": [columns] if isinstance(columns, str) else list(columns), "options": options}
+            )
+        return form
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError):
+        raise BadInput("the plan is not complete; it needs title, [spend] epsilon and [[release]]") from None
+
+
+def as_toml(value: Any) -> str:
+    """A value as TOML writes it."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(str(name))} = {as_toml(one)}" for name, one in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(as_toml, value)) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(value)
+
+
+def _number(value: Any, name: str) -> str:
+    try:
+        return repr(float(value))
+    except (TypeError, ValueError):
+        raise BadInput(f"{name} is {str(value)[:40]!r}; give a number, for example 0.1") from None

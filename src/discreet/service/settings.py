@@ -1,0 +1,118 @@
+"""What the owner of the machine decides: service.toml, with the tables that may be asked about and their codebook.
+
+Only this file names data, ledger and key. Nothing that comes over the network can.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import Field, StringConstraints, ValidationError
+
+from discreet.errors import BadInput
+from discreet.plan.plan_file import Data, Name, Population, Positive, Section, Text
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
+Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.\-:\[\]]{1,200}$")]
+LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+
+
+class CodebookColumn(Section):
+    """[source.columns.NAME]: what the codebook says of a column; public, and never computed from the data."""
+
+    label: Text | None = None
+    unit: Name | None = None
+    low: float | None = None
+    high: float | None = None
+    scale: Positive | None = None  # a public guess of the standard deviation, for forecasts
+    categories: list[Name] = Field([])
+
+
+class Source(Section):
+    """[[source]]: a table that may be asked about, and whose budget it spends."""
+
+    name: Slug
+    title: Name
+    description: Text = ""
+    data: Data
+    population: Population
+    columns: dict[Name, CodebookColumn] = Field({})
+
+
+class Login(Section):
+    """[login]: how long people stay signed in, and how often a password may be wrong."""
+
+    hours: Positive = 8.0
+    failures: Annotated[int, Field(ge=1)] = 5
+    locked_minutes: Positive = 15.0
+    attempts_a_minute: Annotated[int, Field(ge=1)] = 20  # from one address
+
+
+class Settings(Section):
+    """service.toml."""
+
+    ledger: Name
+    key: Name | None = None
+    anchor: Name | None = None
+    host: Host = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8321
+    names: list[Host] = Field([])
+    https: bool | None = None
+    limit: Positive = 120.0
+    tick: Positive = 60.0
+    workers: Annotated[int, Field(ge=1, le=64)] = 1
+    login: Login = Login()
+    source: Annotated[list[Source], Field(min_length=1)]
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The names by which browsers may call the server, with the port where it is not the usual one."""
+        local = self.host in LOOPBACK or self.host == "::1"
+        plain = {*self.names, *(LOOPBACK if local else ())}
+        return frozenset({*plain, *(f"{name}:{self.port}" for name in plain if ":" not in name.strip("[]"))})
+
+    @property
+    def secure(self) -> bool:
+        """Whether cookies travel over HTTPS alone: unless the server is on this machine only."""
+        return self.https if self.https is not None else self.host not in LOOPBACK
+
+    def table(self, name: str) -> Source | None:
+        """A source by its name."""
+        return next((source for source in self.source if source.name == name), None)
+
+
+def read_settings(path: Path) -> Settings:
+    """The settings in a file; BadInput with what is wrong."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}; give the path of a service.toml") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path.name} is not TOML: {error}") from None
+    return settings_of(content, path.name)
+
+
+def settings_of(content: Mapping[str, Any], name: str = "the settings") -> Settings:
+    """The settings in a record; each source's ledger is the service's."""
+    filled = dict(content)
+    for source in filled.get("source") or ():
+        if isinstance(source, dict) and isinstance(source.get("population"), dict):
+            ours = {"ledger": filled.get("ledger"), "key": filled.get("key"), "anchor": filled.get("anchor")}
+            source["population"] = {**source["population"], **{k: v for k, v in ours.items() if v is not None}}
+        if isinstance(source, dict) and isinstance(source.get("data"), dict):
+            source["data"] = {"unit": "person", **source["data"]}
+    try:
+        found = Settings.model_validate(filled)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise BadInput(f"{name}: {where}: {str(first['msg']).removeprefix('Value error, ')}") from None
+    names = [source.name for source in found.source]
+    if len(set(names)) < len(names):
+        raise BadInput(f"{name}: two sources have one name; give each its own")
+    if any(source.population.analyst is not None for source in found.source):
+        raise BadInput(f"{name}: a source names an analyst; who asks is known from who has signed in: leave it out")
+    if not found.names and found.host not in LOOPBACK and found.host != "::1":
+        raise BadInput(f"{name}: give names, under which browsers call this server, as it listens on {found.host}")
+    return found

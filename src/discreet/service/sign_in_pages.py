@@ -1,0 +1,147 @@
+"""Signing in and out, one's own account, and what everybody may read."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from discreet.errors import BadInput
+from discreet.service.desk import SCOPES, WRONG, Desk
+from discreet.service.guards import Posted, Visitor, cookie_name, posted, visitor
+from discreet.service.passwords import digest_of, fresh, same
+from discreet.service.views import render, report_body
+
+router = APIRouter(include_in_schema=False)
+FIRST = {"analyst": "/catalogue", "steward": "/inbox", "auditor": "/ledger", "admin": "/people"}
+BEFORE = "discreet-before"  # the secret of a form that nobody has signed in for yet
+
+
+def sign_in_page(request: Request, says: str = "", name: str = "") -> str:
+    """The form; its secret is in a cookie as well."""
+    secret = request.cookies.get(BEFORE) or fresh(16)
+    request.state.before = secret
+    demo = getattr(request.app.state, "demo", ())
+    return render("login.html", visitor=None, title="Sign in", says=says, secret=secret, name=name, demo=demo)
+
+
+def _kept(request: Request, response: Response) -> Response:
+    secure = request.app.state.desk.settings.secure
+    response.set_cookie(BEFORE, request.state.before, httponly=True, samesite="strict", secure=secure)
+    return response
+
+
+@router.get("/")
+def home(request: Request) -> Response:
+    """Where each role begins; the sign-in page for others."""
+    try:
+        found = visitor(request)
+    except HTTPException:
+        return RedirectResponse("/login", 303)
+    return RedirectResponse(FIRST[found.person.role], 303)
+
+
+@router.get("/login")
+def login(request: Request) -> Response:
+    """The form."""
+    return _kept(request, HTMLResponse(sign_in_page(request)))
+
+
+@router.post("/login")
+async def sign_in(request: Request) -> Response:
+    """A session for the right name and password; one sentence for everything else."""
+    form = await request.form(max_files=0, max_fields=10)
+    name, password, secret = (str(form.get(field, "")) for field in ("name", "password", "csrf"))
+    if not secret or not same(secret, request.cookies.get(BEFORE, "")):
+        raise HTTPException(403)
+    desk: Desk = request.app.state.desk
+    address = request.client.host if request.client is not None else ""
+    token = await run_in_threadpool(desk.sign_in, name, password, address)
+    if token is None:
+        return _kept(request, HTMLResponse(sign_in_page(request, WRONG, name[:200]), 401))
+    response = RedirectResponse("/", 303)
+    seconds = int(3600 * desk.settings.login.hours)
+    response.set_cookie(
+        cookie_name(desk), token, max_age=seconds, httponly=True, samesite="strict", secure=desk.settings.secure
+    )
+    return response
+
+
+@router.post("/logout")
+def sign_out(request: Request, sent: Annotated[Posted, Depends(posted)]) -> Response:
+    """The end of the session, on the server as well."""
+    sent.desk.people.end(digest_of(request.cookies[cookie_name(sent.desk)]))
+    response = RedirectResponse("/login", 303)
+    response.delete_cookie(cookie_name(sent.desk), secure=sent.desk.settings.secure, httponly=True, samesite="strict")
+    return response
+
+
+def _account(who: Visitor, **more: Any) -> str:
+    given = {"token": None, "says": "", "done": ""} | more
+    tokens = who.desk.people.tokens(who.person.name)
+    return render(
+        "account.html", visitor=who, title="Your account", tokens=tokens, scopes=SCOPES[who.person.role], **given
+    )
+
+
+@router.get("/account")
+def account(who: Annotated[Visitor, Depends(visitor)]) -> HTMLResponse:
+    """Password and tokens."""
+    return HTMLResponse(_account(who))
+
+
+@router.post("/account/password")
+def password(sent: Annotated[Posted, Depends(posted)]) -> Response:
+    """Another password, which ends all sessions."""
+    try:
+        sent.desk.new_password(sent.person, sent.text("old"), sent.text("new"))
+    except BadInput as error:
+        return HTMLResponse(_account(sent.visitor, says=str(error)), 422)
+    return RedirectResponse("/login", 303)
+
+
+@router.post("/account/tokens")
+def new_token(sent: Annotated[Posted, Depends(posted)]) -> HTMLResponse:
+    """A token, shown once."""
+    try:
+        token = sent.desk.issue(sent.person, sent.text("label", 100), sent.many("scopes"), sent.number("days"))
+    except BadInput as error:
+        return HTMLResponse(_account(sent.visitor, says=str(error)), 422)
+    return HTMLResponse(_account(sent.visitor, token=token))
+
+
+@router.post("/account/tokens/{which}/revoke")
+def revoke(which: str, sent: Annotated[Posted, Depends(posted)]) -> Response:
+    """A token that opens nothing any more."""
+    sent.desk.people.revoke(which, sent.person.name)
+    return RedirectResponse("/account", 303)
+
+
+def _maybe(request: Request) -> Visitor | None:
+    try:
+        return visitor(request)
+    except HTTPException:
+        return None
+
+
+@router.get("/published")
+def published(request: Request) -> HTMLResponse:
+    """The reports that everybody may read."""
+    desk: Desk = request.app.state.desk
+    return HTMLResponse(
+        render("published.html", visitor=_maybe(request), title="Published reports", reports=desk.requests.published())
+    )
+
+
+@router.get("/published/{which}")
+def published_report(which: str, request: Request) -> HTMLResponse:
+    """One of them, without signing in."""
+    desk: Desk = request.app.state.desk
+    found = desk.requests.find(which)
+    dossier = None if found is None or found.published is None else desk.report(found)
+    if dossier is None or found is None:
+        raise HTTPException(404)
+    report, lead, body = report_body(dossier)
+    return HTMLResponse(
+        render("public_report.html", visitor=_maybe(request), title=report.title, report=report, lead=lead, body=body)
+    )

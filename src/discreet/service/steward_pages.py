@@ -1,0 +1,207 @@
+"""For stewards: what waits for a decision, rules, people and their parts of budgets, sources, publishing."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, HTTPException
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from discreet.errors import BadInput
+from discreet.ledger.service_people import ROLES
+from discreet.service.analyst_pages import source_of
+from discreet.service.asked_plan import asks
+from discreet.service.desk import budget_of
+from discreet.service.guards import Posted, Visitor, posted, visitor
+from discreet.service.passwords import fresh, salted
+from discreet.service.views import render
+
+router = APIRouter(include_in_schema=False)
+Sent = Annotated[Posted, Depends(posted)]
+WAITING = ["submitted"]
+DECIDED = ["declined", "withdrawn", "queued", "running", "done", "failed"]
+
+
+def steward(who: Annotated[Visitor, Depends(visitor)]) -> Visitor:
+    """A steward; 403 for others."""
+    who.must_be("steward")
+    return who
+
+
+def keeper(who: Annotated[Visitor, Depends(visitor)]) -> Visitor:
+    """A steward or an administrator; 403 for others."""
+    who.must_be("steward", "admin")
+    return who
+
+
+Steward = Annotated[Visitor, Depends(steward)]
+Keeper = Annotated[Visitor, Depends(keeper)]
+
+
+@router.get("/inbox")
+def inbox(who: Steward) -> HTMLResponse:
+    """What waits, and what was decided."""
+    desk = who.desk
+    waiting = [desk.state_of(one) for one in desk.requests.listed({"state": WAITING})]
+    decided = [desk.state_of(one) for one in desk.requests.listed({"state": DECIDED}, 50)]
+    return HTMLResponse(render("inbox.html", visitor=who, title="Inbox", waiting=waiting, decided=decided))
+
+
+@router.get("/inbox/{which}")
+def review(which: str, who: Steward) -> HTMLResponse:
+    """One request, with all that a decision needs."""
+    return HTMLResponse(_review(which, who, ""))
+
+
+def _review(which: str, who: Visitor, says: str) -> str:
+    desk = who.desk
+    found = desk.requests.find(which)
+    source = None if found is None else desk.settings.table(found.source)
+    if found is None or source is None:
+        raise HTTPException(404)
+    part = desk.part(source, found.analyst)
+    whole = budget_of(desk.ledger.account(source.population.name))
+    equal = [one for one in desk.requests.listed({"question": found.question, "state": "done"}) if one.id != which]
+    return render(
+        "review.html", visitor=who, title=found.title, request=found, state=desk.state_of(found), source=source,
+        ahead=found.ahead, asks=asks(found.text), part=None if part is None else budget_of(part), whole=whole,
+        similar=[desk.state_of(one) for one in desk.similar(found)], equal=bool(equal), changes=desk.changes(found),
+        says=says,
+    )  # fmt: skip
+
+
+@router.post("/inbox/{which}/approve")
+def approve(which: str, sent: Sent) -> Response:
+    """Yes: the plan's digest is signed into the ledger."""
+    sent.visitor.must_be("steward")
+    found = sent.desk.requests.find(which)
+    if found is None:
+        raise HTTPException(404)
+    if found.analyst == sent.person.name:
+        raise HTTPException(403)
+    if sent.text("plan", 100) != found.plan:
+        raise HTTPException(409)
+    try:
+        sent.desk.approve(which, sent.person)
+    except BadInput as error:
+        return HTMLResponse(_review(which, sent.visitor, str(error)), 409)
+    return RedirectResponse("/inbox", 303)
+
+
+@router.post("/inbox/{which}/decline")
+def decline(which: str, sent: Sent) -> Response:
+    """No, and why."""
+    sent.visitor.must_be("steward")
+    if sent.desk.requests.find(which) is None:
+        raise HTTPException(404)
+    try:
+        sent.desk.decline(which, sent.person, sent.text("reason", 10_000))
+    except BadInput as error:
+        return HTMLResponse(_review(which, sent.visitor, str(error)), 422)
+    return RedirectResponse("/inbox", 303)
+
+
+@router.post("/requests/{which}/publish")
+def publish(which: str, sent: Sent) -> Response:
+    """Show a report to everybody, or no longer."""
+    sent.visitor.must_be("steward")
+    sent.desk.publish(which, sent.person, shown=sent.text("shown", 5) == "yes")
+    return RedirectResponse(f"/requests/{which}", 303)
+
+
+def _rules(who: Visitor, says: str = "") -> str:
+    tables = [(source, who.desk.schema(source)) for source in who.desk.settings.source]
+    analysts = [one.name for one in who.desk.people.all() if one.role == "analyst" and one.active]
+    rules = who.desk.requests.rules()
+    return render("rules.html", visitor=who, title="Rules", tables=tables, rules=rules, analysts=analysts, says=says)
+
+
+@router.get("/rules")
+def rules(who: Steward) -> HTMLResponse:
+    """What is approved without asking."""
+    return HTMLResponse(_rules(who))
+
+
+@router.post("/rules")
+def make_rule(sent: Sent) -> Response:
+    """One more rule."""
+    sent.visitor.must_be("steward")
+    source = source_of(sent.desk, sent.text("source", 100))
+    terms = {name: sent.number(name) for name in ("epsilon", "delta", "days")}
+    try:
+        sent.desk.make_rule(source, sent.person, sent.many("columns"), **terms, analyst=sent.text("analyst", 200))
+    except BadInput as error:
+        return HTMLResponse(_rules(sent.visitor, str(error)), 422)
+    return RedirectResponse("/rules", 303)
+
+
+@router.post("/rules/{which}/end")
+def end_rule(which: str, sent: Sent) -> Response:
+    """A rule that approves nothing any more."""
+    sent.visitor.must_be("steward")
+    sent.desk.requests.end_rule(which, sent.person.name)
+    return RedirectResponse("/rules", 303)
+
+
+def _people(who: Visitor, says: str = "", password: tuple[str, str] | None = None) -> str:
+    desk = who.desk
+    parts = {(name, part): budget_of(account) for name, part, account in desk.ledger.accounts()}
+    allowed = ROLES if who.person.role == "admin" else ("analyst", "auditor")
+    return render(
+        "people.html", visitor=who, title="People", people=desk.people.all(), sources=desk.settings.source, parts=parts,
+        roles=allowed, says=says, password=password,
+    )  # fmt: skip
+
+
+@router.get("/people")
+def people(who: Keeper) -> HTMLResponse:
+    """Who may sign in, and what they may spend."""
+    return HTMLResponse(_people(who))
+
+
+@router.post("/people")
+def add_person(sent: Sent) -> HTMLResponse:
+    """A new account; its password is shown once."""
+    sent.visitor.must_be("steward", "admin")
+    name, role = sent.text("name", 500).strip(), sent.text("role", 20)
+    if role in ("steward", "admin"):
+        sent.visitor.must_be("admin")
+    try:
+        password = sent.desk.enrol(name, role, by=sent.person.name)
+    except BadInput as error:
+        return HTMLResponse(_people(sent.visitor, str(error)), 422)
+    return HTMLResponse(_people(sent.visitor, password=(name, password)))
+
+
+@router.post("/people/{name}/{action}")
+def change_person(name: str, action: str, sent: Sent) -> HTMLResponse:
+    """Another password, no more access, access again, or a part of a budget."""
+    sent.visitor.must_be("steward", "admin")
+    found = sent.desk.people.find(name)
+    if found is None or (found.role in ("steward", "admin") and sent.person.role != "admin" and action != "allot"):
+        raise HTTPException(404)
+    shown = None
+    try:
+        if action == "allot":
+            sent.visitor.must_be("steward")
+            source = source_of(sent.desk, sent.text("source", 100))
+            sent.desk.allot(source, name, sent.number("epsilon"), sent.number("delta"), by=sent.person.name)
+        elif action == "password":
+            shown = (name, fresh(12))
+            salt, kept = salted(shown[1])
+            values = {"salt": salt, "password": kept, "locked": 0.0, "failures": 0}
+            sent.desk.people.change(name, "a new password", values, by=sent.person.name)
+        elif action in ("close", "open"):
+            note = "may no longer sign in" if action == "close" else "may sign in again"
+            sent.desk.people.change(name, note, {"active": action == "open"}, by=sent.person.name)
+        else:
+            raise HTTPException(404)
+    except BadInput as error:
+        return HTMLResponse(_people(sent.visitor, str(error)), 422)
+    return HTMLResponse(_people(sent.visitor, password=shown))
+
+
+@router.get("/sources")
+def sources(who: Keeper) -> HTMLResponse:
+    """The tables and their budgets, as service.toml declares them."""
+    told = [(one, budget_of(who.desk.ledger.account(one.population.name))) for one in who.desk.settings.source]
+    pace = who.desk.pace
+    return HTMLResponse(render("sources.html", visitor=who, title="Sources", tables=told, pace=pace))

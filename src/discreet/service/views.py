@@ -1,0 +1,105 @@
+"""Pages from templates: escaped by default, with the report's style, and pictures of budgets."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from discreet.privacy.exact import show
+from discreet.report.page import SHEET, sections, summary
+from discreet.report.record import Report
+from discreet.report.sentences import number
+from discreet.report.svg import box, picture
+from discreet.version import __version__
+
+SHARE: Final = re.compile(r'class="(up|down)" style="--share:(\d{1,3})%"')
+SHARES: Final = "".join(f".share-{share}{{--share:{share}%}}" for share in range(101))
+ROLES: Final = {"analyst": "Analyst", "steward": "Data steward", "auditor": "Auditor", "admin": "Administrator"}
+STATES: Final = {
+    "submitted": "Waits for approval",
+    "declined": "Declined",
+    "withdrawn": "Withdrawn",
+    "approved": "Approved",
+    "done": "Answered",
+    "failed": "No answer",
+}
+
+
+@cache
+def environment() -> Environment:
+    """The templates; a name that is not given is an error, and everything is escaped."""
+    made = Environment(
+        loader=PackageLoader("discreet.service"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    made.filters |= {"number": number, "when": when, "day": day, "epsilon": epsilon, "expected": expected}
+    made.globals |= {"budget_bar": budget_bar, "ROLES": ROLES, "STATES": STATES, "version": __version__}
+    return made
+
+
+def render(template: str, **given: Any) -> str:
+    """A page."""
+    return environment().get_template(template).render(**given)
+
+
+def style() -> str:
+    """The style sheet: the report's, then the service's own."""
+    own = files("discreet.service").joinpath("static", "service.css").read_text("utf-8")
+    return f"{SHEET}\n{SHARES}\n{own}"
+
+
+def when(seconds: float | None) -> str:
+    """A time, in words that need no guess of the zone."""
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%d %b %Y, %H:%M:%S UTC")
+
+
+def day(seconds: float | None) -> str:
+    """A date."""
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%d %b %Y")
+
+
+def epsilon(value: float) -> str:
+    """An epsilon or a delta, to three digits."""
+    return show(float(f"{value:.3g}"))
+
+
+def expected(forecast: Mapping[str, Any] | None, scale: float | None = None, unit: str | None = None) -> str:
+    """What to expect of an answer, in a cell."""
+    seen = forecast or {}
+    if seen.get("power") is not None:
+        return f"power {seen['power']:.2f}"
+    if seen.get("error") is None and seen.get("refused"):
+        return "would be refused"
+    half = seen.get("half_width")
+    if not isinstance(half, int | float):
+        return "not foreseen"
+    units = str(seen.get("units") or "")
+    if units == "standard deviations" and scale is not None:
+        return f"± {number(half * scale, 2)} {unit or ''}".rstrip()
+    return f"± {number(half, 2)} {units}".rstrip()
+
+
+def budget_bar(budget: Mapping[str, Any], would: float = 0.0) -> Markup:
+    """A budget as a bar: what is spent, what a request would take, what is left."""
+    whole = max(float(budget["epsilon"]), 1e-12)
+    spent, takes = min(float(budget["spent"]), whole), max(0.0, would)
+    first, second = 100 * spent / whole, 100 * min(spent + takes, whole) / whole
+    over = spent + takes > whole * (1 + 1e-9)
+    marks = box(0.0, first, 3, 18, "before") if first > 0 else ""
+    marks += box(first, second, 3, 18, "over" if over else "now") if second > first else ""
+    marks += box(second, 100.0, 3, 18, "left") if second < 100 else ""
+    left = max(0.0, whole - spent - takes)
+    told = f"spent {epsilon(spent)}; this request {epsilon(takes)}; left {epsilon(left)} of {epsilon(whole)}"
+    return Markup(picture(24, marks, title="Privacy budget (epsilon)", told=told))  # noqa: S704  numbers alone
+
+
+def report_body(dossier: Mapping[str, Any]) -> tuple[Report, str, Markup]:
+    """A report, its summary, and its sections without styles in them, as our policy for pages wants it."""
+    report = Report.of(dossier)
+    inside = SHARE.sub(r'class="\1 share-\2"', sections(report))
+    return report, summary(report), Markup(inside)  # noqa: S704  escaped by the report

@@ -6,35 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from benchmarks.cluster_questions import rows
 
 from discreet.engines import Dask, Spark
 from discreet.engines.spark import check_java
 from discreet.errors import BadInput
-
-ROWS = 2000
-
-
-def rows() -> pa.Table:
-    """What the questions of benchmarks/posed.py are about; some entries are missing, some people have several rows."""
-    rng = np.random.default_rng(0)
-    x = [None if place % 97 == 0 else value for place, value in enumerate(rng.normal(0, 1, ROWS).tolist())]
-    return pa.table(
-        {
-            "x": pa.array(x, pa.float64()),
-            "z": rng.normal(1, 2, ROWS),
-            "y": rng.normal(2, 1, ROWS),
-            "whole": rng.integers(0, 9, ROWS),
-            "hits": rng.poisson(3, ROWS),
-            "flag": rng.random(ROWS) < 0.4,
-            "label": np.where(rng.random(ROWS) < 0.5, "no", "yes"),
-            "town": rng.choice(["a", "b", "c"], ROWS),
-            "id": rng.integers(0, ROWS // 2, ROWS),
-        }
-    )
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')  
 unexport PYTHONDONTWRITEBYTECODE  # images set it; compiled once, a process starts in a third of the time
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check audit bench bench-ordinary compare docs notebooks dist format constraints clean
+.PHONY: help demo test test-engines check audit bench bench-ordinary compare docs notebooks dist format constraints clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -17,6 +17,9 @@ demo: $(READY) ## set up, then the whole story about 8,366 real people: profile,
 
 test: $(READY) ## set up, then all tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+test-engines: $(READY) ## every statistic on Dask and on Spark, digit by digit (Spark where Java 17 is found)
+	$(BIN)/python -m pytest -m engines tests/engines
 
 check: $(READY) ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -34,7 +34,7 @@ _HOME = {
     "power": "discreet.forecasts.forecast",
     "required": "discreet.forecasts.required",
 }
-_MODULES = ("audit", "datasets", "friendly", "lectures", "sklearn")
+_MODULES = ("audit", "datasets", "engines", "friendly", "lectures", "sklearn")
 _ERRORS = ("BadInput", "DiscreetError", "NeedsBounds", "NotAnswered", "OverBudget", "Refused")
 
 

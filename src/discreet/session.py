@@ -37,6 +37,7 @@ from discreet.accounting.compose import implies
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.api import door
 from discreet.asking import People, Question, held, prepare
+from discreet.engines.addresses import engine_of
 from discreet.errors import BadInput, DiscreetError, NotAnswered
 from discreet.faces import Asking
 from discreet.ledger import Ledger
@@ -253,15 +254,18 @@ def open(  # noqa: A001  as people call it: discreet.open
     key: bytes | str | Path | None = None,
     anchor: str | Path | None = None,
     rng: Randomness | None = None,
+    engine: Any = None,
 ) -> Session:
     """A table of people, with a budget that is never overspent.
 
     `source` is a file, a glob or a folder (CSV, TSV, Parquet, Arrow), a frame of pandas, polars or Arrow, a dictionary
     of columns, what `discreet.people` made, or a database (sqlite:///, duckdb:///, postgresql://) and its `table`.
-    `person` names the column that says whose row each is. `ledger` is a file or a PostgreSQL address, where the budget
-    of the `population` is kept: tables that share people share a population; ":memory:" keeps it until the session is
-    closed. `budget` (an epsilon, or a Budget with a delta) is needed when the population is new. `neighbours` says what
-    is hidden, "add_or_remove" or "replace"; `accounting` what the budget is counted in, "epsilon", "zcdp" or "gdp".
+    `person` names the column that says whose row each is. `ledger` is a file or a PostgreSQL address, where the budget of the `population` is kept:
+    tables that share people share a population; ":memory:" keeps it until the session is closed. `budget` (an epsilon,
+    or a Budget with a delta) is needed when the population is new. `neighbours` says what is hidden, "add_or_remove" or
+    "replace"; `accounting` what the budget is counted in, "epsilon", "zcdp" or "gdp". `engine` says where the parts of
+    files are worked on: discreet.engines.Dask(client), Spark(session), or an address ("dask://host:8786",
+    "spark://host:7077"); `source` may then be a frame of Dask or Spark. Answers are the same to the last digit.
 
     >>> import discreet
     >>> people = {"age": [k % 80 for k in range(4000)], "sex": ["F", "M"] * 2000}
@@ -276,7 +280,7 @@ def open(  # noqa: A001  as people call it: discreet.open
             "':memory:' for one that is gone with the session"
         )
     noise = door(rng)
-    found = read(source, table=table, types=types)
+    found = read(source, table=table, types=types, engine=engine_of(engine, source))
     if person is not None:
         known_person(found, person)
     name = population or _population(source, table)

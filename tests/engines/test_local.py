@@ -3,12 +3,14 @@
 import os
 import signal
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from discreet.engines.local import LOST, Local
+from discreet.engines.retried import Done, folded
 from discreet.errors import BadInput
 
 
@@ -44,7 +46,41 @@ def test_a_task_that_dies_is_lost_alone() -> None:
 
     done = Local(2, progress=False).map(work, range(12))
     assert done == [LOST if item in (3, 5, 7) else item for item in range(12)]
-    assert Local(2, progress=False).fold(work, lambda a, b: a + b, range(12)) == 66 - 15
+
+
+@pytest.mark.claim("retried.1")
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_part_that_fails_is_worked_on_again_and_one_that_is_lost_ends_the_fold(workers: int, tmp_path: Path) -> None:
+    def work(item: int) -> int:
+        mark = tmp_path / str(item)
+        if item in (3, 7) and not mark.exists():
+            mark.touch()
+            if workers and item == 3:
+                os.kill(os.getpid(), signal.SIGKILL)
+            raise ValueError("patient 4711")
+        return item
+
+    engine = Local(workers, progress=False)
+    assert engine.fold(work, lambda a, b: a + b, range(12)) == 66
+
+    def never(item: int) -> int:
+        if item == 5:
+            raise ValueError("patient 4711")
+        return item
+
+    with pytest.raises(BadInput, match="a part of the table was lost") as error:
+        engine.fold(never, lambda a, b: a + b, range(12))
+    assert error.value.__cause__ is None
+    assert error.value.__context__ is None
+
+
+@pytest.mark.claim("retried.1")
+def test_a_part_that_comes_twice_is_used_once() -> None:
+    def run(numbers: list[int]) -> Iterable[tuple[int, Done | None]]:
+        return [(number, Done(10 + number)) for number in numbers for _ in range(3)] + [(99, Done(5))]
+
+    assert folded(run, 4, lambda a, b: a + b) == 46
+    assert folded(run, 0, lambda a, b: a + b) is None
 
 
 def test_a_task_that_never_ends_is_ended() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from discreet.errors import BadInput
 from discreet.subsample.partition import codes as numbered
 from discreet.tables import frames, table
-from discreet.tables import opening as files
+from discreet.tables import parquet_files as files
 from discreet.tables import text_files as lines
 from discreet.tables.opening import read
 from discreet.tables.per_person import RULES, Rules, one_each, turns

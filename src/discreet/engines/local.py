@@ -21,12 +21,14 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
+from discreet.engines.retried import Done, folded, sealed
 from discreet.errors import BadInput
 from discreet.privacy.exact import is_number
 
+R = TypeVar("R")
 LOST: Final = None  # what a task that died returns
 PATIENCE: Final = 2.0  # seconds after which a run is long enough for a progress bar
 
@@ -59,10 +61,14 @@ class Local:
             return [function(item) for item in todo]
         return _forked(function, todo, count, self)
 
-    def fold(self, function: Callable[[Any], Any], combine: Callable[[Any, Any], Any], parts: Iterable[Any]) -> Any:
-        """All the function(part) combined, in order; parts whose process died are left out."""
-        done = [one for one in self.map(function, parts) if one is not LOST]
-        return reduce(combine, done) if done else None
+    def fold(self, kernel: Callable[[Any], R], merge: Callable[[R, R], R], parts: Iterable[Any]) -> R | None:
+        """The kernel of every part, merged; a part whose process died is worked on again. [retried.1]"""
+        todo = list(parts)
+
+        def run(numbers: list[int]) -> Iterator[tuple[int, Done | None]]:
+            return zip(numbers, self.map(partial(sealed, kernel), [todo[number] for number in numbers]), strict=True)
+
+        return folded(run, len(todo), merge)
 
     def _count(self) -> int:
         if self.workers is not None:

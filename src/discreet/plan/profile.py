@@ -39,7 +39,7 @@ from discreet.session import open as open_session
 from discreet.statistics.quantile import Quantile
 from discreet.tables.opening import read
 from discreet.tables.table import Table
-from discreet.tables.wanted import Terms
+from discreet.tables.wanted import Terms, known
 
 COUNTING: Final = Fraction(1, 20)
 TYPING: Final = Fraction(1, 10)

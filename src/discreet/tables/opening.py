@@ -7,19 +7,20 @@ import glob
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
 from discreet.tables.cells import KINDS, WRITTEN, Later, kind_of, plain, rewritten
 from discreet.tables.databases import Backend, Duck, InDatabase, Postgres, Sqlite
 from discreet.tables.frames import Piece, Source, from_frame, guarded, named
+from discreet.tables.parquet_files import ROWS, Parquet, agreed, columns_of
+from discreet.tables.placed import Afar, Placed
+from discreet.tables.streams import Engine
 from discreet.tables.table import Table
 from discreet.tables.text_files import SUFFIXES, Lines
 
@@ -27,18 +28,18 @@ DATASETS: Final = "pyarrow.dataset"
 ds: Any = Later(DATASETS)  # it loads pandas, which takes longer than most answers
 PARQUET: Final = (".parquet", ".pq")
 ARROW: Final = (".arrow", ".feather", ".ipc")
-ROWS: Final = 2**18  # rows of a batch
-BUFFER: Final = 2**20  # bytes of a file at a time: they are decoded while they are in the processor's cache
-LONG: Final = 2**22  # rows of a row group that is read in batches
 
 
-def read(source: Any, *, table: str | None = None, types: Mapping[str, str] | None = None) -> Table:
+def read(
+    source: Any, *, table: str | None = None, types: Mapping[str, str] | None = None, engine: Engine | None = None
+) -> Table:
     """A table: a file, a glob or a folder of files, a frame, columns, joined people, or a database with `table=`.
 
     Files are CSV or TSV (also .gz), Parquet, or Arrow's own. Addresses are sqlite:///file.db, duckdb:///file.duckdb
     and postgresql://... . `types` declares what columns hold: "number", "integer", "boolean", "category", "text",
     "date" or "unknown", or how numbers are written: "percent" (12.5% is 12.5) or "thousands" (1,234.5). Without it the
-    schema does, and a CSV file declares nothing.
+    schema does, and a CSV file declares nothing. With `engine` its parts are worked on there: of files, which every
+    worker must find under the same path, or of a frame of Dask or Spark.
 
     >>> people = read({"age": [31.0, 52.0, None], "town": ["Ulm", "Bonn", "Ulm"]})
     >>> people.names, people.size()
@@ -54,7 +55,8 @@ def read(source: Any, *, table: str | None = None, types: Mapping[str, str] | No
             raise BadInput(
                 f"table={table!r} is for the address of a database, such as sqlite:///people.db; leave it out"
             )
-        found = _from_files(source) if isinstance(source, str | Path) else _from_memory(source)
+        found = _from_files(source) if isinstance(source, str | Path) else _from_engine(source, engine)
+    found = found if engine is None or isinstance(found, Placed) else placed(found, engine)
     kinds = dict(found.kinds)
     for name, kind in (types or {}).items():
         if name not in kinds:
@@ -65,11 +67,12 @@ def read(source: Any, *, table: str | None = None, types: Mapping[str, str] | No
     place = _place(source)
     place = f"{place} {found.place}" if isinstance(found, InDatabase) else place
     written = {name: kind for name, kind in (types or {}).items() if kind in WRITTEN}
-    of_texts = isinstance(found, Lines)
+    of_texts = isinstance(found.here if isinstance(found, Placed) else found, Lines)
     if not written:
         return Table(found, kinds, place, of_texts=of_texts)
     place = None if place is None else f"{place} {json.dumps(written)}"
-    return Table(Rewritten(found, written), kinds, place, of_texts=of_texts)
+    found = replace(found, written=written) if isinstance(found, Placed) else Rewritten(found, written)
+    return Table(found, kinds, place, of_texts=of_texts)
 
 
 @dataclass(frozen=True)
@@ -192,71 +195,62 @@ def _suffixes() -> str:
     return ", ".join(suffix for _, suffixes, _ in FORMATS for suffix in suffixes)
 
 
+def _from_engine(source: Any, engine: Engine | None) -> Source:
+    """A frame that an engine has, or one in memory."""
+    opened: Any = getattr(engine, "opened", None)
+    found = None if opened is None else opened(source)
+    if found is None:
+        return _from_memory(source)
+    empty = from_frame(found.empty)
+    about: dict[str, Any] = {"names": empty.names, "kinds": empty.kinds, "description": found.description}
+    unreadable = BadInput(f"{found.description} cannot be read where it is; try it without discreet")
+    return Placed(engine, found.parts, lambda: guarded(found.size, unreadable), **about)  # type: ignore[arg-type]
+
+
+def placed(source: Source, engine: Engine) -> Placed:
+    """A table of files, whose parts an engine works on; others stay where they are, and are refused."""
+    whole: Callable[[Sequence[str]], list[Callable[[], Iterator[Mapping[str, Any]]]]]
+    if isinstance(source, Parquet):
+        whole = source.cuts
+    elif isinstance(source, Lines):
+        whole = partial(_of_files, source)
+    elif isinstance(source, Scanned):
+        whole = partial(_fragments, source.dataset)
+    else:
+        raise BadInput(
+            f"engine= is for files and for frames of Dask or Spark, and the table is {source.description}; leave out "
+            "engine=, or write the table to Parquet files that every worker can read"
+        )
+
+    def parts(columns: Sequence[str]) -> list[Afar]:
+        return [Afar(number, opens) for number, opens in enumerate(whole(columns))]
+
+    about: dict[str, Any] = {"names": source.names, "kinds": source.kinds, "description": source.description}
+    return Placed(engine, parts, source.size, ordered=source.ordered, here=source, **about)
+
+
+def _of_files(source: Lines, columns: Sequence[str]) -> list[Any]:
+    """A file each: where a line begins in the middle of one is not known."""
+    wanted = tuple(columns)
+    return [partial(_called, replace(source, files=(file.absolute(),)), wanted) for file in source.files]
+
+
+def _called(source: Source, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    return (piece() for piece in source.pieces(columns))
+
+
+def _fragments(dataset: Any, columns: Sequence[str]) -> list[Any]:
+    return [partial(_scanned, one, dataset.schema, tuple(columns)) for one in dataset.get_fragments()]
+
+
+def _scanned(fragment: Any, schema: Any, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    for batch in fragment.to_batches(schema=schema, columns=list(columns), batch_size=ROWS):
+        yield {name: plain(batch.column(name)) for name in columns}
+
+
 def _from_memory(source: Any) -> Source:
     scanned = DATASETS in sys.modules and isinstance(source, ds.Dataset)
     return Scanned.opened(source) if scanned else from_frame(source)
-
-
-@dataclass(frozen=True)
-class Parquet:
-    """Parquet files with one schema."""
-
-    files: tuple[Path, ...]
-    _: KW_ONLY
-    footers: tuple[Any, ...]
-    names: tuple[str, ...]
-    kinds: Mapping[str, Kind]
-    description: str
-    ordered: bool = True
-
-    @classmethod
-    def read(cls, files: Sequence[Path], description: str) -> "Parquet":
-        """The footers, whose schemas must agree."""
-        footers, first = [], None
-        for file in files:
-            unreadable = BadInput(f"{file.name!r} is not a whole Parquet file; is it finished, and yours to read?")
-            footer, schema = guarded(lambda file=file: _footer(file), unreadable)  # type: ignore[misc]
-            first = agreed(first, schema, files[0], file)
-            footers.append(footer)
-        assert first is not None  # there is a file
-        names, kinds = _columns(first, files[0])
-        return cls(tuple(files), footers=tuple(footers), names=names, kinds=kinds, description=description)
-
-    def size(self) -> int | None:
-        """From the footers."""
-        return sum(int(footer.num_rows) for footer in self.footers)
-
-    def lengths(self) -> list[int] | None:
-        """The rows of each piece, where each is a row group."""
-        groups = [footer.row_group(group) for footer in self.footers for group in range(footer.num_row_groups)]
-        found = [int(group.num_rows) for group in groups]
-        return None if max(found, default=0) > LONG else found
-
-    def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
-        """A row group each, or a batch of one that is very long."""
-        for file, footer in zip(self.files, self.footers, strict=True):
-            for group in range(footer.num_row_groups):
-                if footer.row_group(group).num_rows > LONG:
-                    yield from _batches(file, footer, group, columns)
-                    continue
-                yield lambda file=file, footer=footer, group=group: _group(file, footer, group, columns)  # type: ignore[misc]
-
-
-def _footer(file: Path) -> tuple[Any, Any]:
-    with pq.ParquetFile(file) as opened:
-        return opened.metadata, opened.schema_arrow
-
-
-def _group(file: Path, footer: Any, group: int, columns: Sequence[str]) -> dict[str, Any]:
-    with pq.ParquetFile(file, metadata=footer, pre_buffer=False, buffer_size=BUFFER) as opened:
-        table = opened.read_row_group(group, columns=list(columns), use_threads=False)
-    return {name: plain(table.column(name)) for name in columns}
-
-
-def _batches(file: Path, footer: Any, group: int, columns: Sequence[str]) -> Iterator[Piece]:
-    with pq.ParquetFile(file, metadata=footer, pre_buffer=False) as opened:
-        for batch in opened.iter_batches(ROWS, row_groups=[group], columns=list(columns), use_threads=True):
-            yield lambda batch=batch: {name: plain(batch.column(name)) for name in columns}  # type: ignore[misc]
 
 
 def _as_stored(dataset: Any) -> bool:
@@ -271,26 +265,6 @@ def _as_stored(dataset: Any) -> bool:
     return all(
         entry.type == dataset.schema.field(entry.name).type for entry in held if entry.name in dataset.schema.names
     )
-
-
-def agreed(first: Any, schema: Any, one: Path, other: Path) -> Any:
-    """The schema of all files so far; how texts are encoded within a file does not matter."""
-    if first is not None and _shape(first) != _shape(schema):
-        raise BadInput(
-            f"the schemas of {one.name!r} and {other.name!r} differ; files of one table need the same columns and "
-            "types; read them apart"
-        )
-    return schema if first is None else first
-
-
-def _shape(schema: Any) -> list[tuple[str, str]]:
-    types = [entry.type.value_type if pa.types.is_dictionary(entry.type) else entry.type for entry in schema]
-    return [(name, str(declared)) for name, declared in zip(schema.names, types, strict=True)]
-
-
-def _columns(schema: Any, file: Path) -> tuple[tuple[str, ...], dict[str, Kind]]:
-    names = named(schema.names, f"the file {file.name!r}")
-    return names, {name: kind_of(schema.field(name).type) for name in names}
 
 
 @dataclass(frozen=True)
@@ -314,7 +288,7 @@ class Scanned:
             schema = guarded(lambda file=file: ds.dataset(file, format="ipc").schema, unreadable)  # type: ignore[misc]
             first = agreed(first, schema, files[0], file)
         dataset = ds.dataset([str(file) for file in files], format="ipc", schema=first)
-        names, kinds = _columns(first, files[0])
+        names, kinds = columns_of(first, files[0])
         return cls(dataset, names=names, kinds=kinds, description=description)
 
     @classmethod

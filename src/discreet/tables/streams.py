@@ -30,6 +30,37 @@ MANY: Final = 1 << 21  # entries from which a second thread is worth its start
 THREADS: Final = 4  # at most
 
 
+class Part(Protocol):
+    """Some of the rows of a table, wherever they are. Its number is its place among the parts: `read` is called where
+    the part is worked on, and gives frames, or columns by name, one after another."""
+
+    @property
+    def number(self) -> int:
+        """From 0."""
+        ...
+
+    def read(self) -> Iterator[Any]:
+        """All its rows, in order."""
+        ...
+
+
+class Engine(Protocol):
+    """Where parts are worked on: this machine, Dask or Spark. It holds no noise and no key, and makes no decision.
+
+    `parts` are a sequence of items that can be sent, or what the engine itself made of a frame. A part that failed is
+    worked on again; a part that came twice is used once; if one is lost for good, the fold raises BadInput with LOST.
+    An error on a worker may quote a row: no engine shows it.
+    """
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        """function(item) of each item, in order; None where that failed."""
+        ...
+
+    def fold(self, kernel: Callable[[Any], R], merge: "Merge[R]", parts: Any) -> R | None:
+        """The kernel of every part, each exactly once, merged in any order; None of no parts."""
+        ...
+
+
 class Remote(Protocol):
     """Where the parts of a column are, if not here: every part once, through the kernel, merged."""
 

@@ -34,7 +34,8 @@ from discreet.tables.cells import Codes, Column, Floats, is_arrow, keys, owner_n
 from discreet.tables.dates import READERS
 from discreet.tables.frames import Again, Held, Piece, Source, guarded, in_order, with_kind
 from discreet.tables.per_person import OF_TRUTHS, Rule, Rules, one_each, turns
-from discreet.tables.streams import Stream, each
+from discreet.tables.placed import Placed
+from discreet.tables.streams import Kernel, Merge, R, Stream, added, each
 from discreet.tables.wanted import Want, drops, known, present
 from discreet.tables.where import Mask, Test, Where
 
@@ -306,7 +307,7 @@ class Table:
             where.check(self.kinds)
             reads |= dict.fromkeys(where.columns)
         fold = None if person is None else rules
-        return _Question(tuple(wants), where, whose, self.kinds, tuple(reads), fold)
+        return _Question(tuple(wants), where, whose, dict(self.kinds), tuple(reads), fold)
 
     def _unreadable(self) -> BadInput:
         return BadInput(f"{self.description} cannot be read to its end; was it changed or cut short? open it again")
@@ -327,6 +328,9 @@ class Table:
 
     def _answers(self, question: _Question, skip: int = 0) -> Iterator[list[Any]]:
         """Piece by piece, from some piece on."""
+        if isinstance(self._source, Placed):
+            given = self._source
+            return iter(guarded(lambda: given.worked(question.answer, question.reads), self._unreadable()))
         pieces = self._source.pieces(question.reads)
         for _ in range(skip):
             guarded(lambda: next(pieces, None), self._unreadable())
@@ -355,6 +359,8 @@ class Table:
 
     def _alone(self, question: _Question) -> Floats | Stream:
         """One column of floats: an array while it is short, else a stream whose first pieces are held. [table.2]"""
+        if isinstance(self._source, Placed):
+            return self._placed_alone(question, self._source)
         if set(question.reads) <= getattr(self._source, "plain", frozenset()):
             return self._held_alone(question)
         held: list[Floats] = []
@@ -375,6 +381,17 @@ class Table:
         part = None if lengths is None else partial(self._part, question, lengths)
         room = 0 if hasattr(self._source, "lengths") else CACHE  # such files are decoded as fast as memory is had
         return Stream(length, Again(partial(self._answers, question), held, length, room), part)
+
+    def _placed_alone(self, question: _Question, source: Placed) -> Stream:
+        """A column that an engine folds where it is: a stream, however short it is. [table.2]"""
+
+        def remote(kernel: Kernel[R], merge: Merge[R]) -> R:
+            return guarded(
+                lambda: source.fold(partial(_answered, question, kernel), merge, question.reads), self._unreadable()
+            )
+
+        length = remote(_count, added) if question.filters else self.size()
+        return Stream(length, lambda: (piece for (piece,) in self._answers(question)), remote=remote)
 
     def _part(self, question: _Question, lengths: list[int], start: int, stop: int) -> Floats:
         """Some entries by place: only the pieces that hold them are read. [table.2]"""
@@ -412,6 +429,15 @@ class Table:
         if given < length:
             raise self._unreadable()
         return found
+
+
+def _answered(question: _Question, kernel: Kernel[R], given: Iterator[Mapping[str, Column]]) -> R:
+    """On a worker: what a kernel makes of the one column of a question."""
+    return kernel(question.answer(columns)[0] for columns in given)
+
+
+def _count(given: Iterator[npt.NDArray[Any]]) -> int:
+    return sum(map(len, given))
 
 
 def _length(columns: Mapping[str, Column]) -> int:

@@ -1,0 +1,113 @@
+"""Questions to ask here and on clusters, all that their answers show, and what can go wrong with a worker."""
+
+import os
+import re
+import signal
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import discreet
+from benchmarks.posed import asked_of_tables, posed
+from discreet import Budget, Seeded
+from discreet.privacy.declaration import declared
+
+ROWS = 2000
+NAMES = [one.name for one in asked_of_tables()]
+MUCH = {"epsilon": 20.0}
+SOME: dict[str, tuple[str, dict[str, Any]]] = {
+    "mean": ("mean", {"x": "x", **MUCH}),
+    "mean of some": ("mean", {"x": "x", "where": "whole > 3 and label != 'nobody-4711'", **MUCH}),
+    "median": ("median", {"x": "x", **MUCH}),
+    "counts": ("histogram", {"x": "label", "categories": ["no", "yes"], **MUCH}),
+    "groups": ("mean", {"x": "x", "groupby": "town", "keys": ["a", "b", "c"], **MUCH}),
+    "regression": ("linear_regression", {"X": ["x", "z"], "y": "y", "delta": 1e-6, **MUCH}),
+}
+
+
+def rows() -> pa.Table:
+    """What the questions of benchmarks/posed.py are about; some entries are missing, some people have several rows."""
+    rng = np.random.default_rng(0)
+    x = [None if place % 97 == 0 else value for place, value in enumerate(rng.normal(0, 1, ROWS).tolist())]
+    return pa.table(
+        {
+            "x": pa.array(x, pa.float64()),
+            "z": rng.normal(1, 2, ROWS),
+            "y": rng.normal(2, 1, ROWS),
+            "whole": rng.integers(0, 9, ROWS),
+            "hits": rng.poisson(3, ROWS),
+            "flag": rng.random(ROWS) < 0.4,
+            "label": np.where(rng.random(ROWS) < 0.5, "no", "yes"),
+            "town": rng.choice(["a", "b", "c"], ROWS),
+            "id": rng.integers(0, ROWS // 2, ROWS),
+        }
+    )
+
+
+def every(name: str) -> dict[str, Any]:
+    """The question of a declared statistic."""
+    more = {"size": 2000, "delta": 1e-5} if "size" in declared(name).options else {}
+    return posed(name) | more
+
+
+def shown(answer: Any) -> str:
+    """All that an answer shows, but for its receipt and where its functions are in memory."""
+    each = [one for _, one in answer.releases] if hasattr(answer, "releases") else [answer]
+    parts = [
+        (one.answer, one.spread, one.refusal, one.guarantee, replace(one.provenance, receipt=None)) for one in each
+    ]
+    return re.sub(r"0x[0-9a-f]+", "", repr(parts))
+
+
+def asked(source: Any, engine: Any, name: str, arguments: dict[str, Any], **options: Any) -> str:
+    """An answer to the last digit, and what is left of the budget."""
+    terms: dict[str, Any] = {"budget": Budget(1000.0, 0.9), "ledger": ":memory:", "population": "p"}
+    with discreet.open(source, engine=engine, rng=Seeded(5), **terms, **options) as session:
+        found = shown(session.ask(name, **arguments))
+        return f"{found} {session.balance.left.epsilon}"
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """An engine, the first part of whose first pass takes its process down with it."""
+
+    engine: Any
+    mark: Path
+    parents: int = 0  # which process is killed: that of the part, its parent, ...
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        return self.engine.map(function, items)  # type: ignore[no-any-return]
+
+    def fold(self, kernel: Callable[[Any], Any], merge: Callable[[Any, Any], Any], parts: Any) -> Any:
+        return self.engine.fold(partial(dies_once, self.mark, self.parents, kernel), merge, parts)
+
+    def opened(self, frame: Any) -> Any:
+        return self.engine.opened(frame)
+
+
+def dies_once(mark: Path, parents: int, kernel: Callable[[Any], Any], part: Any) -> Any:
+    try:
+        mark.touch(exist_ok=False)
+    except FileExistsError:
+        return kernel(part)
+    process = os.getpid()
+    for _ in range(parents):
+        process = int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    os.kill(process, signal.SIGKILL)
+    time.sleep(30)
+    return None
+
+
+def quotes(part: Any) -> int:
+    """What a kernel must not do."""
+    raise ValueError(f"cannot read patient 4711 of part {part}")
+
+
+def drawn(_: Any) -> bytes:
+    return os.urandom(8)

@@ -1,0 +1,126 @@
+"""Dask: parts are tasks of a client. Alone speaks to Dask.
+
+Every task is submitted as impure: Dask gives two equal calls one key, and one result, and a part of another pass is not
+this one's. No noise is drawn on a worker, so that a task that runs twice tells nothing more.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from discreet.engines.retried import Done, folded, sealed
+from discreet.errors import BadInput
+
+R = TypeVar("R")
+HOST: Final = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Dask:
+    """A cluster of Dask, by its client.
+
+    >>> from dask.distributed import Client  # doctest: +SKIP
+    >>> with Client("tcp://scheduler:8786") as client:  # doctest: +SKIP
+    ...     session = discreet.open("visits/*.parquet", engine=discreet.engines.Dask(client), budget=2.0, ledger="v")
+    """
+
+    client: Any
+
+    def __post_init__(self) -> None:
+        if not all(callable(getattr(self.client, name, None)) for name in ("submit", "map", "compute")):
+            raise BadInput(
+                f"the client is of type {type(self.client).__name__}; give a dask.distributed.Client that is connected"
+            )
+
+    @classmethod
+    def at(cls, address: str) -> "Dask":
+        """The cluster at host:port; "local" starts two processes here, without a dashboard."""
+        try:
+            from dask.distributed import Client, LocalCluster
+        except ImportError:
+            raise BadInput("Dask is not installed; pip install 'discreet[dask]'") from None
+        if address == "local":
+            return cls(Client(LocalCluster(2, threads_per_worker=1, host=HOST, dashboard_address=None)))
+        try:
+            return cls(Client(f"tcp://{address}", timeout=30))
+        except (OSError, ValueError):
+            raise BadInput(
+                f"no scheduler of Dask answers at {address}; check host and port, as in dask://host:8786"
+            ) from None
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        """function(item) of each item, in order; None where that failed."""
+        found = dict(self._run(function, list(items), None))
+        return [None if done is None else done.found for _, done in sorted(found.items())]
+
+    def fold(self, kernel: Callable[[Any], R], merge: Callable[[R, R], R], parts: Iterable[Any]) -> R | None:
+        """The kernel of every part, merged as they come. [retried.1]"""
+        todo = list(parts)
+        return folded(partial(self._run, kernel, todo), len(todo), merge)
+
+    def opened(self, frame: Any) -> "_Frame | None":
+        """A data frame of Dask, ready to be read in parts; None for anything else."""
+        ours = type(frame).__module__.partition(".")[0].startswith("dask") and hasattr(frame, "to_delayed")
+        return _Frame(frame) if ours and hasattr(frame, "columns") else None
+
+    def _run(
+        self, kernel: Callable[[Any], Any], todo: list[Any], numbers: list[int] | None
+    ) -> Iterator[tuple[int, Done | None]]:
+        from dask import delayed
+        from dask.distributed import as_completed
+
+        numbers = list(range(len(todo))) if numbers is None else numbers
+        work, framed = partial(sealed, kernel), [n for n in numbers if isinstance(todo[n], _Lazy)]
+        plain = [number for number in numbers if not isinstance(todo[number], _Lazy)]
+        futures = self.client.map(work, [todo[number] for number in plain], pure=False)
+        lazy = [delayed(_on_partition, pure=False)(work, todo[n].number, todo[n].partition) for n in framed]
+        futures += self.client.compute(lazy) if lazy else []
+        places = dict(zip(futures, [*plain, *framed], strict=True))
+        for future in as_completed(futures, raise_errors=False):
+            yield places[future], future.result() if future.status == "finished" else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A data frame of Dask."""
+
+    frame: Any
+    description = "a Dask data frame"
+
+    @property
+    def empty(self) -> Any:
+        """A frame of no rows, with the same columns."""
+        return self.frame._meta  # noqa: SLF001  Dask has no public name for it
+
+    def size(self) -> int:
+        """Counted there."""
+        return len(self.frame)
+
+    def parts(self, columns: Iterable[str]) -> "list[_Lazy]":
+        """A partition each, of some columns."""
+        return [_Lazy(*found) for found in enumerate(self.frame[list(columns)].to_delayed())]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lazy:
+    """A partition that is not made yet."""
+
+    number: int
+    partition: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Partition:
+    """A partition, where it is."""
+
+    number: int
+    rows: Any
+
+    def read(self) -> Iterator[Any]:
+        """In one frame."""
+        yield self.rows
+
+
+def _on_partition(work: Callable[[Any], Any], number: int, rows: Any) -> Any:
+    return work(_Partition(number, rows))

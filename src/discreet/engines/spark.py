@@ -1,0 +1,208 @@
+"""Spark, by DataFrame.mapInArrow alone: Spark Connect and serverless clusters have no RDD. Alone speaks to Spark.
+
+Spark sees names of columns and pickled kernels. Filters are applied within a kernel: no literal of theirs stands in a
+query plan or an event log. What a kernel raises ends on its worker.
+"""
+
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial, reduce
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from discreet.engines.retried import LOST, TRIES, Done, folded, sealed
+from discreet.errors import BadInput
+
+R = TypeVar("R")
+SCHEMA: Final = "number long, found binary"
+JAVA: Final = 17
+CLOSED: Final = {  # of a session that is started here
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.eventLog.enabled": "false",
+    "spark.log.level": "ERROR",
+}
+HERE: Final = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """A cluster of Spark, by a session of pyspark 4 or newer, of Spark Connect too.
+
+    >>> from pyspark.sql import SparkSession  # doctest: +SKIP
+    >>> spark = SparkSession.builder.getOrCreate()  # doctest: +SKIP
+    >>> session = discreet.open(spark.table("visits"), budget=2.0, ledger="visits.ledger")  # doctest: +SKIP
+    """
+
+    session: Any
+
+    def __post_init__(self) -> None:
+        if not all(callable(getattr(self.session, name, None)) for name in ("range", "createDataFrame")):
+            raise BadInput(
+                f"the session is of type {type(self.session).__name__}; give a pyspark.sql.SparkSession that is started"
+            )
+        if int(re.match(r"\d*", str(self.session.version))[0] or 0) < 4:  # type: ignore[index]
+            raise BadInput(f"this Spark is version {self.session.version}; 4 or newer is needed")
+
+    @classmethod
+    def at(cls, address: str) -> "Spark":
+        """A session at a master ("spark://host:7077", "local[2]"), or at a server of Spark Connect ("sc://host")."""
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError:
+            raise BadInput("Spark is not installed; pip install 'discreet[spark]'") from None
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers' Python must be the driver's
+        if address.startswith("sc://"):
+            builder = SparkSession.builder.remote(address)
+        else:
+            check_java()
+            builder = SparkSession.builder.master(address)
+            for name, value in (CLOSED | (HERE if address.startswith("local") else {})).items():
+                builder = builder.config(name, value)
+        try:
+            return cls(builder.getOrCreate())
+        except BadInput:
+            raise
+        except Exception:  # noqa: BLE001  a page of Java
+            raise BadInput(f"no Spark answers at {address}; check the address, as in spark://host:7077") from None
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        """function(item) of each item, in order; None where that failed."""
+        todo = list(items)
+        found = dict(self._run(function, todo, list(range(len(todo)))))
+        return [None if done is None else done.found for done in map(found.get, range(len(todo)))]
+
+    def fold(self, kernel: Callable[[Any], R], merge: Callable[[R, R], R], parts: Any) -> R | None:
+        """The kernel of every part, merged; of a frame a partition is a part. [retried.1]"""
+        if not isinstance(parts, _Partitions):
+            todo = list(parts)
+            return folded(partial(self._run, kernel, todo), len(todo), merge)
+        for _ in range(TRIES):  # its partitions have no names: if one failed, all are worked on again
+            found = _collected(parts.frame, partial(_on_partition, partial(sealed, kernel)))
+            if found is not None and None not in found.values():
+                done = [one.found for one in found.values() if one is not None]
+                return reduce(merge, done) if done else None
+        raise BadInput(LOST)
+
+    def opened(self, frame: Any) -> "_Frame | None":
+        """A data frame of Spark, ready to be read in parts; None for anything else."""
+        return _Frame(frame) if is_spark(frame) and hasattr(frame, "mapInArrow") else None
+
+    def _run(
+        self, kernel: Callable[[Any], Any], todo: list[Any], numbers: list[int]
+    ) -> Iterator[tuple[int, Done | None]]:
+        if not numbers:
+            return
+        asked = self.session.range(0, len(numbers), 1, len(numbers))
+        items = [todo[number] for number in numbers]
+        found = _collected(asked, partial(_on_items, partial(sealed, kernel), items)) or {}
+        for place, number in enumerate(numbers):
+            yield number, found.get(place)
+
+
+def is_spark(frame: Any) -> bool:
+    """Whether it is of pyspark, Connect or not."""
+    return type(frame).__module__.partition(".")[0] == "pyspark"
+
+
+def check_java() -> None:
+    """Refuse to start Spark without the Java that it needs."""
+    home = os.environ.get("JAVA_HOME")
+    program = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    said = ""
+    if program:
+        try:
+            said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603
+        except OSError:
+            said = ""
+    version = re.search(r'version "(?:1\.)?(\d+)', said)
+    if version is None or int(version[1]) < JAVA:
+        seen = "none was found" if version is None else f"the one that was found is Java {version[1]}"
+        raise BadInput(
+            f"Spark needs Java {JAVA} or newer, and {seen}; install it (on Debian: apt install "
+            f"openjdk-{JAVA}-jre-headless) and set JAVA_HOME, or connect to a server by sc://host:15002, for which no "
+            "Java is needed here"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A data frame of Spark."""
+
+    frame: Any
+    description = "a Spark data frame"
+
+    @property
+    def empty(self) -> Any:
+        """A table of no rows, with the same columns."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        return to_arrow_schema(self.frame.schema).empty_table()
+
+    def size(self) -> int:
+        """Counted there."""
+        return int(self.frame.count())
+
+    def parts(self, columns: Iterable[str]) -> "_Partitions":
+        """All partitions, of some columns."""
+        return _Partitions(self.frame.select(*["`" + name.replace("`", "``") + "`" for name in columns]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Partitions:
+    """The partitions of a frame: they cannot be asked for one by one."""
+
+    frame: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Batches:
+    """A partition, where it is."""
+
+    number: int
+    batches: Iterator[Any]
+
+    def read(self) -> Iterator[Any]:
+        """A batch each."""
+        return self.batches
+
+
+def _collected(frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]]) -> dict[int, Done | None] | None:
+    """What each part gave, by number, each once; None if Spark gave up. [retried.1]"""
+    try:
+        rows = frame.mapInArrow(work, SCHEMA).toArrow()
+    except Exception:  # noqa: BLE001  it may quote a row
+        return None
+    found: dict[int, Done | None] = {}
+    for number, raw in zip(rows.column(0).to_pylist(), rows.column(1).to_pylist(), strict=True):
+        if found.get(number) is None:  # [retried.1]
+            found[number] = pickle.loads(raw)  # noqa: S301  a worker runs our own code
+    return found
+
+
+def _on_items(work: Callable[[Any], Done | None], items: list[Any], batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        for place in batch.column(0).to_pylist():
+            yield _row(place, work(items[place]))
+
+
+def _on_partition(work: Callable[[Any], Done | None], batches: Iterator[Any]) -> Iterator[Any]:
+    from pyspark import TaskContext
+
+    context: Any = TaskContext.get()
+    number = context.partitionId()
+    yield _row(number, work(_Batches(number, iter(batches))))
+
+
+def _row(number: int, done: Done | None) -> Any:
+    import pyarrow as pa  # noqa: TID251  mapInArrow takes and gives Arrow's batches
+
+    return pa.RecordBatch.from_pydict(
+        {"number": pa.array([number], pa.int64()), "found": pa.array([pickle.dumps(done)], pa.binary())}
+    )

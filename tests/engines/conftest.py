@@ -1,0 +1,64 @@
+"""Two small clusters on this machine, started once for a module, and a table in four files."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from benchmarks.cluster_questions import rows
+
+from discreet.engines import Dask, Spark
+from discreet.engines.spark import check_java
+from discreet.errors import BadInput
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place, table = tmp_path_factory.mktemp("people"), rows()
+    for number in range(4):
+        pq.write_table(table.slice(number * 500, 500), place / f"part-{number}.parquet", row_group_size=200)
+    return place
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[Any]:
+    from dask.distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield Dask(client)
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    try:
+        check_java()
+    except BadInput:
+        pytest.skip("Spark needs Java 17, which is not here")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    from pyspark.sql import SparkSession
+
+    logs = tmp_path_factory.mktemp("events")
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]")
+    for name, value in {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": logs.as_uri(),
+        "spark.eventLog.compress": "false",
+        "spark.executor.memory": "700m",
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "spark.sql.warehouse.dir": str(logs / "warehouse"),
+    }.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield Spark(session)
+    session.stop()

@@ -1,0 +1,110 @@
+"""Answers on Dask and Spark are those of this machine, to the last digit; what fails there tells nothing."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.cluster_questions import NAMES, SOME, Deadly, asked, drawn, every, quotes, rows
+
+from discreet.engines import engine_of
+from discreet.engines.spark import check_java
+from discreet.errors import BadInput
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+
+
+@pytest.fixture(scope="module", params=["dask", "spark"])
+def engine(request: pytest.FixtureRequest) -> Any:
+    return request.getfixturevalue(request.param)
+
+
+def check_traps(engine: Any) -> None:
+    """Equal calls are two calls; what fails is None in a map, and one sentence in a fold, which quotes nothing."""
+    first, second = engine.map(drawn, ["same", "same"])
+    assert first != second
+    assert engine.map(quotes, [1, 2]) == [None, None]
+    with pytest.raises(BadInput, match="a part of the table was lost") as error:
+        engine.fold(quotes, max, [1, 2])
+    assert (error.value.__cause__, error.value.__context__) == (None, None)
+    assert engine.fold(len, max, []) is None
+
+
+def test_some_questions_on_dask(dask: Any, folder: Path, tmp_path: Path) -> None:
+    """Of files, of a frame, with a worker that is killed; one test, so that it is one cluster."""
+    import dask.dataframe as dd
+
+    frame = rows().to_pandas()
+    for name, arguments in SOME.values():
+        here = asked(folder, None, name, arguments)
+        assert asked(folder, dask, name, arguments) == here
+        assert asked(dd.from_pandas(frame, npartitions=3), dask, name, arguments) == asked(frame, None, name, arguments)
+    for kind in ("mean", "regression"):  # a fold and rows that are brought here; with one charge
+        deadly = Deadly(dask, tmp_path / kind)
+        assert asked(folder, deadly, *SOME[kind]) == asked(folder, None, *SOME[kind])
+        assert deadly.mark.exists()
+    check_traps(dask)
+    written = str([dask.client.get_worker_logs(), dask.client.get_scheduler_logs()])
+    assert "4711" not in written
+    server = next(iter(dask.client.cluster.scheduler.http_server._sockets.values()), None)
+    assert server is None or server.getsockname()[0] == "127.0.0.1"
+
+
+def test_some_questions_on_spark(spark: Any, folder: Path, tmp_path: Path) -> None:
+    """Of files, of a frame, with a worker that is killed; nothing of them is in Spark's event log."""
+    table = rows()
+    frame = spark.session.createDataFrame(table.to_pandas()).coalesce(3)
+    for name, arguments in SOME.values():
+        here = asked(folder, None, name, arguments)
+        assert asked(folder, spark, name, arguments) == here
+        assert asked(frame, None, name, arguments) == asked(table, None, name, arguments)
+    deadly = Deadly(spark, tmp_path / "killed")
+    assert asked(folder, deadly, *SOME["mean"]) == asked(folder, None, *SOME["mean"])
+    assert deadly.mark.exists()
+    check_traps(spark)
+    logs = spark.session.conf.get("spark.eventLog.dir").removeprefix("file://")
+    written = "".join(log.read_text(errors="replace") for log in Path(logs).rglob("*") if log.is_file())
+    assert len(written) > 1000
+    assert "4711" not in written
+
+
+def test_an_engine_is_named_by_its_address() -> None:
+    for wrong in ("dask", "mars://host:1", "spark://", 3):
+        with pytest.raises(BadInput, match="engine is"):
+            engine_of(wrong)
+    assert engine_of(None, {"x": [1.0]}) is None
+
+
+def test_without_java_the_error_names_java_17(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(BadInput, match="needs Java 17 or newer, and none was found; install it"):
+        check_java()
+    old = tmp_path / "bin" / "java"
+    old.parent.mkdir()
+    old.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
+    old.chmod(0o755)
+    with pytest.raises(BadInput, match="that was found is Java 11"):
+        check_java()
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("relation", ["add_or_remove", "replace"])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_statistic_is_the_same_there(name: str, relation: str, folder: Path, engine: Any) -> None:
+    ask = partial(asked, name=name, arguments=every(name), neighbours=relation)
+    assert ask(folder, engine) == ask(folder, None)
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("name", NAMES)
+def test_every_statistic_of_people_with_several_rows_is_the_same_there(name: str, folder: Path, engine: Any) -> None:
+    ask = partial(asked, name=name, arguments=every(name), person="id")
+    assert ask(folder, engine) == ask(folder, None)
+
+
+@pytest.mark.engines
+def test_an_executor_of_spark_that_is_killed_changes_nothing(spark: Any, folder: Path, tmp_path: Path) -> None:
+    for name, arguments in SOME.values():
+        deadly = Deadly(spark, tmp_path / f"{name}{len(arguments)}", parents=2)
+        assert asked(folder, deadly, name, arguments) == asked(folder, None, name, arguments)
+        assert deadly.mark.exists()

@@ -260,12 +260,13 @@ def open(  # noqa: A001  as people call it: discreet.open
 
     `source` is a file, a glob or a folder (CSV, TSV, Parquet, Arrow), a frame of pandas, polars or Arrow, a dictionary
     of columns, what `discreet.people` made, or a database (sqlite:///, duckdb:///, postgresql://) and its `table`.
-    `person` names the column that says whose row each is. `ledger` is a file or a PostgreSQL address, where the budget of the `population` is kept:
-    tables that share people share a population; ":memory:" keeps it until the session is closed. `budget` (an epsilon,
-    or a Budget with a delta) is needed when the population is new. `neighbours` says what is hidden, "add_or_remove" or
-    "replace"; `accounting` what the budget is counted in, "epsilon", "zcdp" or "gdp". `engine` says where the parts of
-    files are worked on: discreet.engines.Dask(client), Spark(session), or an address ("dask://host:8786",
-    "spark://host:7077"); `source` may then be a frame of Dask or Spark. Answers are the same to the last digit.
+    `person` names the column that says whose row each is. `ledger` is a file or a PostgreSQL address, where the budget
+    of the `population` is kept: tables that share people share a population; ":memory:" keeps it until the session is
+    closed. `budget` (an epsilon, or a Budget with a delta) is needed when the population is new. `neighbours` says what
+    is hidden, "add_or_remove" or "replace"; `accounting` what the budget is counted in, "epsilon", "zcdp" or "gdp".
+    `engine` says where the parts of files are worked on: discreet.engines.Dask(client), Spark(session), or an address
+    ("dask://host:8786", "spark://host:7077"); `source` may then be a frame of Dask or Spark. Answers are the same to
+    the last digit.
 
     >>> import discreet
     >>> people = {"age": [k % 80 for k in range(4000)], "sex": ["F", "M"] * 2000}

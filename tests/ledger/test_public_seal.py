@@ -109,8 +109,10 @@ def test_who_has_the_public_key_alone_can_check(place: Place, before: int) -> No
         ("DELETE FROM discreet_public_heads", "no head of this ledger is signed"),
         ("DROP TABLE discreet_public_heads", "no head of this ledger is signed"),
         (
-            "UPDATE discreet_public_heads SET signature = (SELECT max(p.signature) FROM discreet_public_heads p "
-            "WHERE p.number = 3) WHERE number = 7",
+            (
+                "UPDATE discreet_public_heads SET signature = (SELECT max(p.signature) FROM discreet_public_heads p "
+                "WHERE p.number = 3) WHERE number = 7"
+            ),
             "entry 7 is not the one that was signed",
         ),
         ("UPDATE discreet_public_heads SET signature = 'zz' WHERE number = 7", "entry 7 is not the one"),

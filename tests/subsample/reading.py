@@ -3,9 +3,9 @@
 from typing import Any
 
 from discreet.api import _owned, given_table
-from discreet.asking import arranged
 from discreet.privacy.declaration import declared
 from discreet.subsample.block_table import BlockTable
+from discreet.tables.arranging import arranged
 from discreet.tables.table import OWNER
 from discreet.tables.wanted import OWN, Terms, wanted
 

@@ -131,8 +131,7 @@ class Desk:
 
     def schema(self, source: Source) -> list[dict[str, Any]]:
         """The columns of a table: their declared kinds, and what the codebook says."""
-        path = source.data.source
-        where = path if "://" in path else str(self.folder / path)
+        where = source.path if "://" in source.path else str(self.folder / source.path)
         table = read(where, table=source.data.table, types=source.data.types or None)
         told = []
         for name in table.names:

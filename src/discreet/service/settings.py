@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from discreet.errors import BadInput
-from discreet.plan.plan_file import Data, Name, Population, Positive, Section, Text
+from discreet.plan.plan_file import Data, Population, Positive, Text
+from discreet.plan.plan_tables import Name, Section
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.\-:\[\]]{1,200}$")]
@@ -38,6 +39,17 @@ class Source(Section):
     data: Data
     population: Population
     columns: dict[Name, CodebookColumn] = Field({})
+
+    @property
+    def path(self) -> str:
+        """Where its rows are."""
+        return self.data.source or ""
+
+    @model_validator(mode="after")
+    def _has_rows(self) -> "Source":
+        if self.data.source is None:
+            raise ValueError("data needs a source: a file, a glob or a folder, or the address of a database")
+        return self
 
 
 class Login(Section):

@@ -17,6 +17,7 @@ from typing import Any, Final
 from discreet.privacy.intervals import Shown
 from discreet.privacy.picture import LEVEL, PointMarks, group_rows
 from discreet.privacy.values import TestResult, label
+from discreet.report.layers import TITLE, layers
 from discreet.report.record import Report, ReportBudget, ReportData, ReportEntry
 from discreet.report.sentences import NONE, answer, half_widths, leaves, number, of_groups, spanned
 from discreet.report.svg import MOST, box, drawn, figure, figured, number_table, picture, text
@@ -43,7 +44,8 @@ def page(dossier: Mapping[str, Any] | Report) -> str:
         f'<section aria-labelledby="answers"><h2 id="answers">Answers</h2>{cards}</section>\n'
         f"{_data(found.data)}\n{_budget(found.budget)}\n"
         f"{_sentences('What this privacy means', found.meaning)}\n{_section('Methods', methods)}\n"
-        f"{_sentences('What is assumed', found.assumptions)}\n{_repeat(found.reproducibility)}</main>\n"
+        f"{_sentences('What is assumed', found.assumptions)}\n{_repeat(found.reproducibility)}\n"
+        f"{_layered(found)}</main>\n"
         f"<footer>Made with discreet on {text(found.created)}. The ends of intervals are rounded outwards.</footer>"
         "</body></html>\n"
     )
@@ -202,6 +204,14 @@ def _repeat(kept: Mapping[str, Any]) -> str:
         '<div class="wide" tabindex="0" role="region" aria-label="How to repeat this">'
         f'<table class="mono"><tbody>{rows}</tbody></table></div>',
     )
+
+
+def _layered(report: Report) -> str:
+    """What guidelines for evaluation ask for, layer by layer."""
+    lines = layers(report)
+    names = dict.fromkeys(line.layer for line in lines)
+    parts = [(name, _pairs((line.asked, line.said) for line in lines if line.layer == name)) for name in names]
+    return _section(TITLE, "".join(f"<h3>{text(name)}</h3>{pairs}" for name, pairs in parts))
 
 
 def _plain(name: str, thing: Any, depth: int = 0) -> list[tuple[str, str]]:

@@ -299,16 +299,34 @@ def forecast(
 def report(
     file: Annotated[Path, typer.Argument(help="The results.json of a release.", show_default=False)],
     out: Annotated[Path | None, typer.Option(help="The folder for the files; else that of the JSON.")] = None,
+    registry: Annotated[
+        str | None,
+        typer.Option(
+            help="A draft for the registry of deployments instead; who publishes: government, industry or nonprofit."
+        ),
+    ] = None,
+    dcat: Annotated[bool, typer.Option("--dcat", help="A description for catalogues instead: DCAT, PROV.")] = False,
+    sdmx: Annotated[bool, typer.Option("--sdmx", help="The numbers as SDMX-CSV 2.0 instead.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
     as_json: Json = False,
 ) -> None:
     """The page, the table and the PDF of a stored report, made anew from its JSON: nothing is asked or charged.
 
+    With --registry, --dcat or --sdmx these forms are written instead. What only you know is marked ASK in them.
+
     Example: discreet report plan-release/results.json --out again
+
+    Example: discreet report plan-release/results.json --registry government --dcat --sdmx
     """
     from discreet.cli import reports as work
 
-    written = work.render(file, out or file.absolute().parent, force)
+    folder = out or file.absolute().parent
+    if registry is not None or dcat or sdmx:
+        from discreet.cli.standards import standards
+
+        written = standards(file, folder, curator=registry, catalogue=dcat, exchange=sdmx, force=force)
+    else:
+        written = work.render(file, folder, force)
     if as_json:
         _print({"written": [str(path) for path in written]})
     else:

@@ -151,7 +151,7 @@ def release(
 
 def write(dossier: dict[str, Any], folder: Path) -> list[Path]:
     """JSON, CSV, a page, and a PDF where a browser can print one."""
-    _replace(folder / "results.json", to_json(dossier))
+    replace_file(folder / "results.json", to_json(dossier))
     return [folder / "results.json", *_pages(dossier, folder)]
 
 
@@ -169,12 +169,12 @@ def _pages(dossier: dict[str, Any] | Report, folder: Path) -> list[Path]:
     html = page(dossier)
     files = {"results.csv": to_csv(dossier), "report.html": html}
     for name, text in files.items():
-        _replace(folder / name, text)
+        replace_file(folder / name, text)
     pdf = folder / "report.pdf"
     return [*(folder / name for name in files), *([pdf] if to_pdf(html, pdf) else [])]
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
     """All of the file or none of it."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:

@@ -1,9 +1,9 @@
 """This machine's processors: a few forked processes that work through small tasks, and survive each other.
 
 A task that takes its process down with it (a crash in compiled code, a kill for want of memory) is lost alone: it comes
-back as LOST, and whoever asked decides. Ctrl-C ends all of them before it is passed on. Where there is no fork, or
-workers=0, tasks run here, one after another. What other people's code prints, logs or warns of may depend on somebody's
-row: `silence` and `hushed` show it nowhere.
+back as LOST, and whoever asked decides. Ctrl-C ends all of them before it is passed on. Where there is no fork that is
+safe (Windows, macOS), or workers=0, tasks run here, one after another. What other people's code prints, logs or warns
+of may depend on somebody's row: `silence` and `hushed` show it nowhere.
 """
 
 import contextlib
@@ -57,7 +57,7 @@ class Local:
         """function(item) for each item, in order; LOST where a process died."""
         todo = list(items)
         count = min(self._count(), len(todo))
-        if count == 0 or not hasattr(os, "fork"):
+        if count == 0 or not _can_fork():
             return [function(item) for item in todo]
         return _forked(function, todo, count, self)
 
@@ -74,6 +74,11 @@ class Local:
         if self.workers is not None:
             return self.workers
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _can_fork() -> bool:
+    """Not on Windows, which has no fork, nor on macOS, whose own libraries do not work after one."""
+    return hasattr(os, "fork") and sys.platform != "darwin"
 
 
 @dataclass(slots=True, kw_only=True)

@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
-from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
@@ -269,7 +268,7 @@ def _only_read(path: Path) -> sa.URL:
     log, writable = path.with_name(f"{path.name}-wal").exists(), os.access(path.parent, os.W_OK)
     query = {"mode": "ro" if log or not writable else "rw", "uri": "true"}
     query |= {} if log or writable else {"immutable": "1"}
-    return sa.URL.create("sqlite+pysqlite", database=f"file:{quote(str(path))}", query=query)
+    return sa.URL.create("sqlite+pysqlite", database=path.as_uri(), query=query)
 
 
 def _look(connection: sqlite3.Connection, record: object) -> None:

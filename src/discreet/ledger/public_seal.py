@@ -23,6 +23,7 @@ import sqlalchemy as sa
 from discreet.errors import BadInput, LedgerChanged, LedgerFault
 from discreet.ledger.account import canonical
 from discreet.ledger.database import PUBLIC_HEADS, Database, key_path
+from discreet.ledger.durable_files import opened
 from discreet.ledger.seal import OWN, Head, make_secret, read_secret
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def write_public(signer: Signer, path: Path) -> None:
     key = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(signer.public.text))
     text = key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
+        handle = opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
         with os.fdopen(handle, "wb") as file:
             file.write(text)
     except FileExistsError:

@@ -4,7 +4,8 @@ Claims
     [seal.1] Only who has the key can make a head, or the state of an account, that is accepted: HMAC-SHA-256.
     [seal.2] A ledger is written only with a key that nobody else could have put there: its file belongs to who runs the
           program, or to root, and only its owner may write it. One that is beside the ledger, where others may have put
-          it before there was a ledger, is also readable by its owner alone, as those are that are made there.
+          it before there was a ledger, is also readable by its owner alone, as those are that are made there. Not on
+          Windows, where a file's mode does not tell: keep the key in a folder that others cannot open.
     [seal.3] The anchor names entries that were durable when it was written. A ledger that lacks one of them, or has
           another in its place, is an older copy or a rewritten one. Lines that are added by who has no key hide none of
           those before. A line is on its disk before its answer is shown.
@@ -27,7 +28,9 @@ from pathlib import Path
 from typing import Final
 
 from discreet.errors import BadInput, LedgerFault
+from discreet.ledger import durable_files
 from discreet.ledger.account import canonical
+from discreet.ledger.durable_files import opened, read_at, sync, sync_folder
 
 SHORTEST: Final = 16  # bytes of a key
 OWN: Final = 0o077  # what a key beside a ledger allows nobody else
@@ -62,6 +65,8 @@ def given_seal(key: bytes | str | Path, forbidden: int | None = None) -> Seal:
 
 def exposed(key: Path) -> str | None:
     """How others than its owner could read or replace a key file, if they could."""
+    if durable_files.WINDOWS:
+        return "is in a file of which this system does not tell who can read or replace it: whoever can"
     try:
         return _exposed(key.stat(), OWN)
     except OSError:
@@ -83,10 +88,10 @@ def new_seal(path: Path) -> Seal:
 def make_secret(path: Path, secret: bytes) -> None:
     """A file that its owner alone may read, whole or not at all, and never over another."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    handle = opened(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         os.write(handle, secret)
-        os.fsync(handle)
+        sync(handle)
     finally:
         os.close(handle)
     try:
@@ -117,20 +122,13 @@ def read_secret(path: Path, forbidden: int | None) -> bytes:
 
 
 def _exposed(found: os.stat_result, forbidden: int) -> str | None:
+    if durable_files.WINDOWS:  # no owner and no bits to look at
+        return None
     if found.st_uid not in (os.geteuid(), 0):  # [seal.2]
         return f"belongs to another user, number {found.st_uid}"
     if found.st_mode & forbidden & WRITTEN_BY_OWNER:  # [seal.2]
         return "can be written by others than its owner"
     return "can be read by others than its owner" if found.st_mode & forbidden else None  # [seal.2]
-
-
-def sync_folder(folder: Path) -> None:
-    """What was made in a folder outlives a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 LINE: Final = re.compile(
@@ -167,19 +165,19 @@ class Anchor:
         try:
             new = begin and not os.path.lexists(self.path)
             flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0)  # [seal.4]
-            handle = os.open(self.path, flags, 0o644)
+            handle = opened(self.path, flags, 0o644)
             try:
                 found = os.fstat(handle)
                 if not stat.S_ISREG(found.st_mode):
                     raise self._fault("it is not a file", recorded)
-                end = os.pread(handle, len(line) + 1, max(0, found.st_size - len(line) - 1))
+                end = read_at(handle, len(line) + 1, max(0, found.st_size - len(line) - 1))
                 if (b"\n" + end).endswith(b"\n" + line):
                     return
                 if end and self.furthest() is None:
                     raise self._fault("it holds something else", recorded)
                 whole = (b"\n" if end and not end.endswith(b"\n") else b"") + line  # a crash in the middle of a line
                 short = os.write(handle, whole) != len(whole)
-                os.fsync(handle)  # [seal.3]
+                sync(handle)  # [seal.3]
             finally:
                 os.close(handle)
             if new:

@@ -11,10 +11,8 @@ Why
 """
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from itertools import takewhile
 from typing import Any, Final
 
 from discreet.accounting.filter import Budget, Currency, Filter
@@ -23,6 +21,7 @@ from discreet.errors import DiscreetError
 from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
 from discreet.plan.bound_plan import Bound, Priced
+from discreet.plan.method_names import named_methods, releases_of
 from discreet.privacy.exact import show
 from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate
@@ -147,7 +146,7 @@ def dossier(
         },
         "releases": entries,
         "meaning": list(explain(guarantee).sentences),
-        "methods": methods,
+        "methods": named_methods(methods, _all(answers)),
         "assumptions": _assumptions(answers),
         "reproducibility": {
             "discreet": __version__,
@@ -242,20 +241,6 @@ def methods(questions: Sequence[Question]) -> list[dict[str, str]]:
         for kind in kinds:
             found[kind.__name__] = releases_of(kind)
     return [{"name": name, "text": text} for name, text in found.items()]
-
-
-def releases_of(kind: type) -> str:
-    """The section "Releases" of a mechanism's module, or what the mechanism says of itself.
-
-    >>> from discreet.statistics.count import Count
-    >>> releases_of(Count).endswith(".")
-    True
-    """
-    lines = (sys.modules[kind.__module__].__doc__ or "").splitlines()
-    if "Releases" not in lines:
-        return (kind.__doc__ or kind.__name__).strip().splitlines()[0]
-    section = takewhile(lambda line: not line or line.startswith(" "), lines[lines.index("Releases") + 1 :])
-    return " ".join(line.strip() for line in section if line.strip())
 
 
 def _assumptions(answers: Sequence[Release[Any] | Groups]) -> list[str]:

@@ -18,6 +18,7 @@ from typing import Any, Final
 from discreet.privacy.intervals import Shown
 from discreet.privacy.picture import LEVEL, PointMarks, group_rows
 from discreet.privacy.values import TestResult, label
+from discreet.report.layers import TITLE, layers
 from discreet.report.overview import overview, profile_columns
 from discreet.report.record import Report, ReportBudget, ReportData, ReportEntry
 from discreet.report.sentences import NONE, answer, half_widths, leaves, number, of_groups, sentence, spanned
@@ -53,7 +54,8 @@ def sections(report: Report) -> str:
         f'<section aria-labelledby="answers"><h2 id="answers">Answers</h2>{_answers(report)}</section>\n'
         f"{_data(report.data)}\n{_budget(report.budget)}\n"
         f"{_sentences('What this privacy means', report.meaning)}\n{_section('Methods', methods)}\n"
-        f"{_sentences('What is assumed', report.assumptions)}\n{_repeat(report.reproducibility)}"
+        f"{_sentences('What is assumed', report.assumptions)}\n{_repeat(report.reproducibility)}\n"
+        f"{_layered(report)}"
     )
 
 
@@ -223,6 +225,14 @@ def _repeat(kept: Mapping[str, Any]) -> str:
         '<div class="wide" tabindex="0" role="region" aria-label="How to repeat this">'
         f'<table class="mono"><tbody>{rows}</tbody></table></div>',
     )
+
+
+def _layered(report: Report) -> str:
+    """What guidelines for evaluation ask for, layer by layer."""
+    lines = layers(report)
+    names = dict.fromkeys(line.layer for line in lines)
+    parts = [(name, _pairs((line.asked, line.said) for line in lines if line.layer == name)) for name in names]
+    return _section(TITLE, "".join(f"<h3>{text(name)}</h3>{pairs}" for name, pairs in parts))
 
 
 def _plain(name: str, thing: Any, depth: int = 0) -> list[tuple[str, str]]:

@@ -200,6 +200,8 @@ class Keeper:
     def restart(self) -> None:
         """A fresh keeper, locked in and ready; or NoSandbox. [sandbox.3]"""
         self.close()
+        if not hasattr(os, "memfd_create"):
+            raise NoSandbox(_lacking("Linux"))
         self.control, theirs = socket.socketpair()
         libraries = [path for path in (*SYSTEM, *_libraries()) if os.path.lexists(path)]
         below = tuple(f"{path}{os.sep}" for path in libraries)
@@ -230,10 +232,7 @@ class Keeper:
         os.close(self._result)
         if reason:
             self.close()
-            raise NoSandbox(
-                f"this machine cannot make a sandbox: it lacks {reason}. Run where user namespaces and seccomp are "
-                "allowed, or give trust='own' for an estimator that you wrote or read"
-            )
+            raise NoSandbox(_lacking(reason))
         self.alive = True
 
     def _said(self) -> str:
@@ -269,6 +268,13 @@ class Keeper:
         finally:
             os.close(self._result)
         return raw if len(raw) == size else None
+
+
+def _lacking(what: str) -> str:
+    return (
+        f"this machine cannot make a sandbox: it lacks {what}. Run where user namespaces and seccomp are allowed, or "
+        "give trust='own' for an estimator that you wrote or read"
+    )
 
 
 def _with_links(path: str) -> Iterator[str]:

@@ -30,7 +30,7 @@ from discreet.privacy.release import Groups
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample import partition
 from discreet.subsample.aggregate import SubsampleAggregate
-from discreet.tables import apart, cells, table
+from discreet.tables import apart, cells, person_hash, table
 from discreet.tables.entries import column, key
 
 Numbers = Mapping[Any, int]  # the number of each person
@@ -96,7 +96,7 @@ def paired(left: Numbers, right: Numbers) -> dict[int, int]:
 @contextmanager
 def hashed_alike(numbers: Callable[[], tuple[Numbers, Numbers]]) -> Iterator[None]:
     """Who is new has the hash of who is gone, as the values of a random function may be paired. [partition.2]"""
-    hashed = partition.name_words
+    hashed = person_hash.name_words
 
     def words(names: Any, *given: Any) -> Any:
         left, right = numbers()

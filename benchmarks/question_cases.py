@@ -76,7 +76,7 @@ class Session:
                 lambda door: second.answer(right, door),
                 run,
                 paid=of_one(first),
-                pairing=Pairing(slots=whole) if asking.person else None,
+                pairing=Pairing(listed=not whole) if asking.person else None,
                 boxed=self.boxed,
             )
 
@@ -132,7 +132,7 @@ class Handed:
                 asked(sides[1]),
                 run,
                 paid=half(Guarantee(given["epsilon"], given.get("delta", 0.0))) if steps == 2 else None,
-                pairing=Pairing(slots=True, numbers=(left, right)) if self.several else None,
+                pairing=Pairing(listed=False, numbers=(left, right)) if self.several else None,
             )
 
 

@@ -3,9 +3,9 @@
 Beyond the draws and all that leaves, it compares what only code inside can see: the estimates of the blocks, and what
 each cell of a sandbox is sent. Neighbours may differ in one block.
 
-Where people are numbered by first appearance, somebody who comes first renumbers all others. Blocks are drawn for the
-numbers, so the two runs are paired as the proofs pair them ([partition.2], [asking.4]): whoever is in both tables has
-the same block, or the same place in the order that is drawn.
+The two runs are paired as the proofs pair them. Blocks of people are by a keyed hash of their names: who is new has the
+hash of who is gone ([partition.2]). Where people are numbered by first appearance, somebody who comes first renumbers
+all others: whoever is in both tables has the same place in the order that is drawn ([asking.4]).
 """
 
 import os
@@ -30,7 +30,7 @@ from discreet.privacy.release import Groups
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample import partition
 from discreet.subsample.aggregate import SubsampleAggregate
-from discreet.tables import cells, table
+from discreet.tables import apart, cells, person_hash, table
 from discreet.tables.entries import column, key
 
 Numbers = Mapping[Any, int]  # the number of each person
@@ -58,21 +58,21 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """How two runs are paired. `slots`: the permutation drawn gives each person a slot, else it lists the people.
+    """How two runs are paired. `listed`: the first permutation drawn lists the people; else blocks are by hash.
 
     `numbers` are those of both tables, where the caller knows them; else they are those that a session gave.
     """
 
-    slots: bool
+    listed: bool
     numbers: tuple[Numbers, Numbers] | None = None
 
 
 class Paired(Moved):
     """A door that replays, with the first shuffle in the order that pairs the people of both tables."""
 
-    def __init__(self, recorded: Recorder, places: Callable[[], dict[int, int]], slots: bool) -> None:
+    def __init__(self, recorded: Recorder, places: Callable[[], dict[int, int]], listed: bool) -> None:
         super().__init__(recorded)
-        self._places, self._slots, self._shuffled = places, slots, False
+        self._places, self._shuffled = places, not listed
 
     def draw(self, request: Request) -> Any:
         """As recorded, for the same people."""
@@ -84,13 +84,28 @@ class Paired(Moved):
         if sorted(earlier) != list(range(len(answer))):
             return answer
         back = np.array([earlier[one] for one in range(len(answer))], dtype=np.int64)
-        return answer[back] if self._slots else np.argsort(back)[answer]
+        return np.argsort(back)[answer]
 
 
 def paired(left: Numbers, right: Numbers) -> dict[int, int]:
     """The right table's numbers, each with that of the same person on the left; who is new has that of who is gone."""
     gone = iter([number for who, number in left.items() if who not in right])
     return {number: left[who] if who in left else next(gone, -1) for who, number in right.items()}
+
+
+@contextmanager
+def hashed_alike(numbers: Callable[[], tuple[Numbers, Numbers]]) -> Iterator[None]:
+    """Who is new has the hash of who is gone, as the values of a random function may be paired. [partition.2]"""
+    hashed = person_hash.name_words
+
+    def words(names: Any, *given: Any) -> Any:
+        left, right = numbers()
+        gone = iter([who for who in left if who not in right])
+        stands = {who: next(gone, who) for who in right if who not in left}
+        return hashed(column([stands.get(key(name), name) for name in names]) if stands else names, *given)
+
+    with patch.object(partition, "name_words", words):
+        yield
 
 
 def compared(
@@ -113,15 +128,15 @@ def compared(
     with inspected(left, boxed=boxed):
         one = watch(lambda: _kept(first(recorder), kept), but=_DivergedError)
     drew = any(request.loss != FREE for request, _ in recorder.log)
-    pairing = pairing or Pairing(slots=True, numbers=({}, {}))
+    pairing = pairing or Pairing(listed=False, numbers=({}, {}))
 
-    def places() -> dict[int, int]:
-        return paired(*(pairing.numbers or (left.numbers, right.numbers)))
+    def numbers() -> tuple[Numbers, Numbers]:
+        return pairing.numbers or (left.numbers, right.numbers)
 
-    replayer = Paired(recorder, places, pairing.slots)
+    replayer = Paired(recorder, lambda: paired(*numbers()), pairing.listed)
     answered = drew and one.error is None and _answers(kept[0])
     try:
-        with inspected(right, boxed=boxed):
+        with inspected(right, boxed=boxed), hashed_alike(numbers):
             other = watch(lambda: second(replayer), but=_DivergedError)
     except _DivergedError:
         return Judged(replayer.objections, drew, answered)
@@ -215,7 +230,7 @@ def inspected(seen: Inside, *, boxed: bool = False) -> Iterator[None]:
 
     with ExitStack() as stack:
         stack.enter_context(patch.object(SubsampleAggregate, "estimates", noted))
-        stack.enter_context(patch.object(table, "owners", counted))
+        stack.enter_context(patch.object(apart, "owners", counted))
         stack.enter_context(patch.object(table, "owner_names", called))
         if not boxed:
             stack.enter_context(patch.object(Sandbox, "opened", _here(seen)))

@@ -184,9 +184,8 @@ def pair(
     ]
     common = [common[place] for place in rng.permutation(len(common))]
     place = int(rng.integers(len(common) + 1))
-    if asking.verb == "fit" and asking.person:
-        place = len(common)  # their numbers are those of first appearance, and blocks are by number
-    odd = [_rows_of(make, rng, who, most) for who in ((-1, -1) if rng.integers(2) else (-1, -2))]
+    whole = asking.verb == "fit" and asking.person  # blocks are by name: benchmarks/replayed.py pairs two names
+    odd = [_rows_of(make, rng, who, most) for who in ((-1, -1) if rng.integers(2) or whole else (-1, -2))]
     if asking.person and relation is ADD and rng.integers(4) == 0 and asking.verb != "fit":
         odd[1] = []
     sides = [_placed(common, rows, place, rng) for rows in (odd if relation is REPLACE else ([], odd[0]))]

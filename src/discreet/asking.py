@@ -291,7 +291,7 @@ class Question:
         columns = table.columns(wants, where=self.where, person=self.people.person, rules=self.wanted.rules)
         everyone = grouping.entries(columns)
         kept, _ = present(columns | {OWNER: np.arange(len(everyone))}, self.wanted.wants)
-        label = [everyone[place] for place in kept.pop(OWNER)]
+        label = everyone.take(kept.pop(OWNER))
         notes = [f"each person is in one group, {grouping.rule}; each interval holds by itself, at its own confidence"]
         keys = grouping.keys
         if keys is None:

@@ -15,6 +15,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from discreet.tables.table import Table
 
 MOST_KEYS: Final = 10_000
+PLAIN: Final = (str, int, bool, NoneType)  # equal ones of a type are called the same
 FORMS: Final = "a list of groups for each column, or the groups as tuples"
 
 
@@ -87,23 +89,34 @@ class Grouping:
         more = [Want(name, "category", rule=rules.of(name, "category"), cap=rules.cap) for name in self.by]
         return (*asked.wants, *(want for want in more if want.name not in there))
 
-    def entries(self, columns: Mapping[str, Any]) -> list[Hashable]:
+    def entries(self, columns: Mapping[str, Any]) -> "Labels":
         """Each person's group, by what its entries are called; of several columns a tuple. [grouping.1]"""
-        parts = [[_group(entry) for entry in columns[name]] for name in self.by]
-        return parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
+        parts = [_coded(columns[name]) for name in self.by]
+        if len(parts) == 1:
+            return parts[0]
+        codes, groups = parts[0].codes, [(one,) for one in parts[0].groups]
+        for part in parts[1:]:
+            both = codes * len(part.groups) + part.codes
+            found, codes = np.unique(both, return_inverse=True)
+            groups = [(*groups[one // len(part.groups)], part.groups[one % len(part.groups)]) for one in found.tolist()]
+        return Labels(codes, list(groups))
 
-    def names(self, entries: Sequence[Any]) -> list[Any]:
+    def names(self, labels: "Labels") -> list[Any]:
         """Groups as they are shown; None for whom an entry is missing: they are in none. [grouping.1]"""
         if len(self.by) == 1:
-            return [name_of(one) for one in entries]
-        return [None if None in one else tuple(name_of(part) for part in one) for one in entries]
+            shown = [name_of(one) for one in labels.groups]
+        else:
+            shown = [None if None in one else tuple(map(name_of, one)) for one in labels.groups]  # type: ignore[operator, arg-type]
+        return [shown[code] for code in labels.codes.tolist()]
 
-    def members(self, entries: Sequence[Hashable], keys: Sequence[Any]) -> Iterator[npt.NDArray[np.int64]]:
+    def members(self, labels: "Labels", keys: Sequence[Any]) -> Iterator[npt.NDArray[np.int64]]:
         """For each of these groups who is in it, by place, in order. [grouping.1]"""
         places = {(tuple(map(_group, one)) if len(self.by) > 1 else _group(one)): at for at, one in enumerate(keys)}
-        group = np.array([places.get(entry, len(keys)) for entry in entries], dtype=np.int64)
-        order = np.argsort(group, kind="stable")
-        edges = np.searchsorted(group[order], np.arange(len(keys) + 1))
+        place = np.array([places.get(entry, len(keys)) for entry in labels.groups], dtype=np.int64)
+        group = place[labels.codes]
+        few = group.astype(np.uint16) if len(keys) < 2**16 else group
+        order = np.argsort(few, kind="stable")  # a radix sort: linear
+        edges = np.searchsorted(few[order], np.arange(len(keys) + 1))
         return (order[edges[at] : edges[at + 1]] for at in range(len(keys)))
 
     @property
@@ -118,6 +131,38 @@ class Grouping:
     def told(self, group: Any) -> str:
         """A group in a line."""
         return ", ".join(map(str, group)) if len(self.by) > 1 else str(group)
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The group of each person, as a number, and the groups that are there."""
+
+    codes: npt.NDArray[np.int64]
+    groups: list[Hashable]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, people: npt.NDArray[np.int64]) -> "Labels":
+        """Those of some people, by place."""
+        return Labels(self.codes[people], self.groups)
+
+
+def _coded(entries: Any) -> Labels:
+    """The groups of a column's entries; an entry of a plain type is looked up where it was met before. [grouping.1]"""
+    met: dict[Any, int] = {}
+    groups: dict[Hashable, int] = {}
+
+    def code(entry: Any) -> int:
+        kind = type(entry)
+        if kind not in PLAIN:  # others may call themselves equal to what they are not
+            return groups.setdefault(_group(entry), len(groups))
+        found = met.get((kind, entry))
+        if found is None:
+            found = met[kind, entry] = groups.setdefault(_group(entry), len(groups))
+        return found
+
+    return Labels(np.fromiter(map(code, entries), dtype=np.int64, count=len(entries)), list(groups))
 
 
 def _several(one: Any) -> Sequence[Any]:

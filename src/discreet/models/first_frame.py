@@ -7,18 +7,22 @@ import numpy as np
 from discreet.models.design_columns import CONSTANT, DesignColumn
 from discreet.stages.clip import Floats
 from discreet.stages.gram import FINE, Frame
+from discreet.stages.shrinkage import to_diagonal
 
 
 def started(moments: Floats, noise: float, *, bare: bool = False) -> tuple[Floats, Floats]:
     """The inverse root of the mean of v v' and a first fit, both with a ridge of the size of the noise; `bare` without
-    one, but in directions that the noise hides.
+    one, but in directions that the noise hides, and drawn towards columns that do not depend on each other.
 
     >>> turn, fit = started(np.array([[4.0, 2.0], [2.0, 9.0]]), 0.0)
     >>> turn.round(6).tolist(), fit.round(6).tolist()
     ([[0.5]], [0.5])
     """
     many = len(moments) - 1
-    values, vectors = np.linalg.eigh(moments[:many, :many])
+    squares = moments[:many, :many]
+    if bare:
+        squares, noise = to_diagonal(squares, noise)
+    values, vectors = np.linalg.eigh(squares)
     floor = max(noise * math.sqrt(2 * many), 1e-12 * float(np.abs(values).max()), 1e-300)
     if bare:
         round_by = fit_by = np.maximum(values, floor / 2)

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from discreet.stages.clip import Floats
+from discreet.stages.shrinkage import drawn_towards
 
 MOST: Final = 0.8  # that the first sum weighs beside the second
 
@@ -17,8 +18,7 @@ MOST: Final = 0.8  # that the first sum weighs beside the second
 def pooled(information: Floats, noise: float, first: Floats) -> tuple[Floats, float]:
     """A noisy sum of outer products, drawn towards a `first` one in the same frame, and the noise that is left.
 
-    The first one is scaled to the same trace. The part of their difference that the noise explains is its weight: the
-    best one for the mean squared error (Ledoit and Wolf 2004). What is left is the deviation of the sum given both.
+    The first one is scaled to the same trace.
 
     >>> second, first = np.array([[4.0, 1.0], [1.0, 6.0]]), np.eye(2)
     >>> pooled(second, 0.0, first)[0].tolist()
@@ -26,12 +26,10 @@ def pooled(information: Floats, noise: float, first: Floats) -> tuple[Floats, fl
     >>> pooled(second, 1.0, first)[0].round(2).tolist()
     [[4.75, 0.25], [0.25, 5.25]]
     """
-    many, scale = len(information), float(np.trace(first))
+    scale = float(np.trace(first))
     if not scale > 0:
         return information, noise
-    apart = information - first * (np.trace(information) / scale)
-    weight = min(MOST, noise**2 * many * (many + 1) / 2 / max(float((apart**2).sum()), 1e-300))
-    return information - weight * apart, noise * math.sqrt(1 - weight)
+    return drawn_towards(information, noise, first * (float(np.trace(information)) / scale), most=MOST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -69,10 +69,13 @@ from discreet.stages.octaves import (
     tail_cost,
     tail_of,
 )
+from discreet.stages.shrinkage import to_diagonal
+from discreet.stages.squared_tail import Lengths, squared_tail
 
 COUNT, COLUMNS, TAIL, LATE, FOURTH = (Fraction(part, 1000) for part in (5, 100, 10, 60, 80))  # of mu squared
 TURNS: Final = (Fraction(40, 1000), Fraction(120, 1000))  # a turn: of several, of a single one
-MEDIAN: Final = Fraction(35, 100)  # of a column's share
+MEDIAN: Final = (Fraction(55, 100), Fraction(35, 100))  # of a column's share: rows are replaced, added or removed
+SEVERAL: Final = 16  # columns up to which there are several turns
 MIDDLE: Final = 80.0  # rows times epsilon that find a centre of 1e5 deviations
 LOST: Final = "the noise is larger than what the rows show; bring more rows, or use a larger epsilon"
 ONE: Final = 0.5  # the constant entry of a row in a frame
@@ -169,11 +172,11 @@ def plan(epsilon: Number, delta: Number, rows: int | None, columns: int, one: fl
     """The stages for rows of so many columns. Public numbers only. [free_covariance.2]"""
     neighbours = Neighbours.ADD_OR_REMOVE if rows is None else Neighbours.REPLACE
     pairs = Fourths(Frame.of(np.ones(columns), np.eye(columns))).size
-    several = columns <= 16
+    several, median = columns <= SEVERAL, MEDIAN[rows is None]
     shares: dict[str, Share | None] = {
         "count": Share(COUNT, lambda mu: counts_cost(mu, 1, neighbours)) if rows is None else None,
-        "centre": Share(COLUMNS * MEDIAN, Choice, columns),
-        "unit": Share(COLUMNS * (1 - MEDIAN), lambda mu: column_cost(mu, neighbours), columns),
+        "centre": Share(COLUMNS * median, Choice, columns),
+        "unit": Share(COLUMNS * (1 - median), lambda mu: column_cost(mu, neighbours), columns),
     }
     times = 3 if several else 1
     shares |= {
@@ -240,6 +243,14 @@ class FreeMoment:
         return np.asarray(np.linalg.norm(self.back, axis=1))
 
 
+def _longest(found: Floats, stages: FreeStages, size: float, drawn: dict[str, Any]) -> Lengths | None:
+    """The tail of lengths in the last frame. [free_covariance.1]"""
+    cost = stages.costs.part("late", Gaussian)
+    if stages.columns > SEVERAL:
+        return squared_tail(found, stages.columns, size, cost=cost, **drawn)  # [free_covariance.1]
+    return tail_of(found, size, cost=cost, **drawn)  # [free_covariance.1]
+
+
 def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> FreeMoment | str:
     """All stages but the count, or why they ended. [free_covariance.1], [free_covariance.2]"""
     costs, many = stages.costs, stages.columns
@@ -271,15 +282,15 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
         total, noise = total * radius**2 / size, noise * radius**2 / size
         mean = total[0, 1:] / ONE
         centre = centre + back(turn) @ mean
-        values, vectors = np.linalg.eigh(total[1:, 1:] - np.outer(mean, mean))
+        covariance, noise = to_diagonal(total[1:, 1:] - np.outer(mean, mean), noise)
+        values, vectors = np.linalg.eigh(covariance)
         least = max(noise * math.sqrt(2 * many) / 2, 1e-9 * float(np.abs(values).max()), 1e-300)
         turn = (vectors / np.sqrt(np.maximum(values, 0.0) + least)) @ vectors.T @ turn
     frame = framed(turn, centre)
-    tail = tail_of(lengths(rows, frame), size, cost=costs.part("late", Gaussian), **drawn)  # [free_covariance.1]
-    if tail is None:  # [free_covariance.2]
+    if (long := _longest(lengths(rows, frame), stages, size, drawn)) is None:  # [free_covariance.2]
         return LOST
-    cut = tail.most(OFTEN[0] * stages.moved, OFTEN[1] * stages.moved, EXCESS * stages.moved, power=2)
-    radius = float(tail.at(cut))
+    cut = long.most(OFTEN[0] * stages.moved, OFTEN[1] * stages.moved, EXCESS * stages.moved, power=2)
+    radius = float(long.at(cut))
     one = max(ONE, stages.one * radius)
     wide = math.sqrt(radius**2 + one**2 - ONE**2)  # the same rows are beyond
     level = 0.0 if stages.rows is not None else min(1.0, wide**2 / 2)
@@ -295,7 +306,7 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
     cost = costs.part("fourth", Gaussian)
     summed, off = noisy_sum(rows, fourths, radius**4, "clip", cost=cost, **drawn)  # [free_covariance.1]
     products = np.zeros((many, many))
-    products[fourths.pairs] = (summed + off / 2) * radius**4 + tail.excess(cut, 4)
+    products[fourths.pairs] = (summed + off / 2) * radius**4 + long.excess(cut, 4)
     if many > PAIRED:
         products = np.sqrt(np.outer(*[np.maximum(products.diagonal(), 0.0)] * 2))
     counted = counts_noise(costs.part("count", Gaussian), stages.neighbours) if stages.rows is None else 0.0
@@ -304,13 +315,13 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
         back=way,
         noise=noise,
         counted=counted / size,
-        bias=tail.excess(cut, 2) / size,
+        bias=long.excess(cut, 2) / size,
         fourths=np.maximum(np.triu(products) + np.triu(products, 1).T, off / 2 * radius**4) / size,
         size=size,
-        often=radius / tail.typical,
+        often=radius / long.typical,
         place=centre + way @ mean,
         shift=shift,
-        lost=2 * tail.excess(cut) / size,  # [free_covariance.4]
-        fourth=tail.fourth,
+        lost=2 * long.excess(cut) / size,  # [free_covariance.4]
+        fourth=long.fourth,
         ball=(turn / units, centre, one, wide),
     )

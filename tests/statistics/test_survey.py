@@ -70,7 +70,7 @@ def world(relation: Neighbours, designed: bool) -> list[audit.Pair]:
 @pytest.mark.claim("survey.1")
 @pytest.mark.claim("survey_design.1")
 @pytest.mark.parametrize("relation", BOTH)
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "-".join(shape))
+@pytest.mark.parametrize("shape", SHAPES, ids="-".join)
 def test_every_draw_moves_within_its_sensitivity(relation: Neighbours, shape: dict[str, Any]) -> None:
     mechanism = WeightedMean(64.0, neighbours=relation, **shape)
     rows = table(crowd("design" in shape))
@@ -116,8 +116,9 @@ def test_without_noise_it_is_the_weighted_mean_share_and_total() -> None:
         total = WeightedMean(1e5, of="sum", **shape).release(rows, Seeded(0))
         assert total.value == pytest.approx(x @ w, rel=1e-3)
         middle = np.average(x, weights=w)
-        error = math.sqrt((w**2 @ (x - middle) ** 2)) / w.sum()
-        assert found.spread is not None and found.spread.sampling == pytest.approx(error, rel=1e-2)
+        error = math.sqrt(w**2 @ (x - middle) ** 2) / w.sum()
+        assert found.spread is not None
+        assert found.spread.sampling == pytest.approx(error, rel=1e-2)
     share = WeightedMean(1e5, of="share", bounds=(0, 1), largest=2.0).release(
         np.column_stack([x > 5, w]).astype(float), Seeded(0)
     )
@@ -141,7 +142,8 @@ def test_clusters_have_the_variance_of_textbooks() -> None:
         mine = np.array([sums[name, one] for one in range(1, many + 1)])
         wanted += many / (many - 1) * ((mine - mine.mean()) ** 2).sum()
     assert found.value == pytest.approx(middle, rel=1e-3)
-    assert found.spread is not None and found.spread.sampling == pytest.approx(math.sqrt(wanted) / w.sum(), rel=1e-2)
+    assert found.spread is not None
+    assert found.spread.sampling == pytest.approx(math.sqrt(wanted) / w.sum(), rel=1e-2)
     assert design.freedom == 3
     low, high = found.interval(0.95)
     assert (high - low) / 2 == pytest.approx(3.182 * math.sqrt(wanted) / w.sum(), rel=1e-2)

@@ -690,6 +690,11 @@ def mean(
     sigma: Any = None,
     method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
     reach: float | None = None,
+    weights: Any = None,
+    clusters: Any = None,
+    strata: Any = None,
+    largest_weight: float | None = None,
+    design: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -703,6 +708,9 @@ def mean(
     used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
     in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
     need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+
+    With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
+    interval is for people who were drawn in them.
 
     A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column, with noise in units
     of its own spread; delta > 0 makes it much more accurate. For columns of one scale there are method="refine", which
@@ -851,6 +859,11 @@ def proportion(
     *,
     epsilon: Number,
     equals: Any = None,
+    weights: Any = None,
+    clusters: Any = None,
+    strata: Any = None,
+    largest_weight: float | None = None,
+    design: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -859,7 +872,7 @@ def proportion(
     """The share of true entries, with an exact confidence interval for the population's share. Pure.
 
     Entries are true, yes, or a number other than 0; with `equals` those that are this text, number or date. Missing
-    entries are left out.
+    entries are left out. With `weights` it is the share of the population that they stand for.
 
     >>> import discreet
     >>> 0.6 < discreet.proportion([1, 0, 1, 1] * 500, epsilon=1.0, rng=discreet.Seeded(1)).value < 0.9
@@ -1026,6 +1039,11 @@ def sum(
     *,
     epsilon: Number,
     bounds: tuple[float, float] | None = None,
+    weights: Any = None,
+    clusters: Any = None,
+    strata: Any = None,
+    largest_weight: float | None = None,
+    design: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -1034,7 +1052,8 @@ def sum(
     """The total of the values in this table. No bounds needed. Pure.
 
     Values are limited to the public `bounds`, or to a range around 0 that is found privately and that few records lie
-    beyond. The interval is for the total of the limited values; it names the range.
+    beyond. The interval is for the total of the limited values; it names the range. With `weights` it is for the total
+    of the population that they stand for, and allows for sampling.
 
     >>> import discreet
     >>> r = discreet.sum([float(hours % 24) for hours in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
@@ -1759,6 +1778,11 @@ class Asking:
         sigma: Any = None,
         method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
         reach: float | None = None,
+        weights: str | Sequence[str] | None = None,
+        clusters: str | Sequence[str] | None = None,
+        strata: str | Sequence[str] | None = None,
+        largest_weight: float | None = None,
+        design: Any = None,
         groupby: None = None,
         where: str | None = None,
         missing: Any = None,
@@ -1774,6 +1798,9 @@ class Asking:
         used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
         in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
         need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+
+        With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
+        interval is for people who were drawn in them.
 
         A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column, with noise in units
         of its own spread; delta > 0 makes it much more accurate. For columns of one scale there are method="refine", which
@@ -1794,6 +1821,11 @@ class Asking:
         sigma: Any = None,
         method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
         reach: float | None = None,
+        weights: str | Sequence[str] | None = None,
+        clusters: str | Sequence[str] | None = None,
+        strata: str | Sequence[str] | None = None,
+        largest_weight: float | None = None,
+        design: Any = None,
         groupby: str | Sequence[str],
         keys: Any = None,
         where: str | None = None,
@@ -1971,6 +2003,11 @@ class Asking:
         *,
         epsilon: Number,
         equals: Any = None,
+        weights: str | Sequence[str] | None = None,
+        clusters: str | Sequence[str] | None = None,
+        strata: str | Sequence[str] | None = None,
+        largest_weight: float | None = None,
+        design: Any = None,
         groupby: None = None,
         where: str | None = None,
         missing: Any = None,
@@ -1981,7 +2018,7 @@ class Asking:
         """The share of true entries, with an exact confidence interval for the population's share. Pure.
 
         Entries are true, yes, or a number other than 0; with `equals` those that are this text, number or date. Missing
-        entries are left out.
+        entries are left out. With `weights` it is the share of the population that they stand for.
 
         Example: session.proportion("age >= 65", epsilon=0.5)
         """
@@ -1992,6 +2029,11 @@ class Asking:
         *,
         epsilon: Number,
         equals: Any = None,
+        weights: str | Sequence[str] | None = None,
+        clusters: str | Sequence[str] | None = None,
+        strata: str | Sequence[str] | None = None,
+        largest_weight: float | None = None,
+        design: Any = None,
         delta: Any = 0.0,
         groupby: str | Sequence[str],
         keys: Any = None,
@@ -2229,6 +2271,11 @@ class Asking:
         *,
         epsilon: Number,
         bounds: tuple[float, float] | None = None,
+        weights: str | Sequence[str] | None = None,
+        clusters: str | Sequence[str] | None = None,
+        strata: str | Sequence[str] | None = None,
+        largest_weight: float | None = None,
+        design: Any = None,
         groupby: None = None,
         where: str | None = None,
         missing: Any = None,
@@ -2239,7 +2286,8 @@ class Asking:
         """The total of the values in this table. No bounds needed. Pure.
 
         Values are limited to the public `bounds`, or to a range around 0 that is found privately and that few records lie
-        beyond. The interval is for the total of the limited values; it names the range.
+        beyond. The interval is for the total of the limited values; it names the range. With `weights` it is for the total
+        of the population that they stand for, and allows for sampling.
 
         Example: session.sum("age", epsilon=0.5)
         """
@@ -2250,6 +2298,11 @@ class Asking:
         *,
         epsilon: Number,
         bounds: tuple[float, float] | None = None,
+        weights: str | Sequence[str] | None = None,
+        clusters: str | Sequence[str] | None = None,
+        strata: str | Sequence[str] | None = None,
+        largest_weight: float | None = None,
+        design: Any = None,
         delta: Any = 0.0,
         groupby: str | Sequence[str],
         keys: Any = None,

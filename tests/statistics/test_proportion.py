@@ -10,7 +10,7 @@ from discreet import audit, proportion, proportion_test
 from discreet.audit.distinguish import proportion_bounds
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses.result import ProportionTest
-from discreet.noise.distributions import laplace, tulap_cdf, two_laplace_tail
+from discreet.noise.distributions import laplace, pivot_tail, tulap_cdf, two_laplace_tail
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.proportion import (
@@ -19,7 +19,6 @@ from discreet.statistics.proportion import (
     PrivateSize,
     Proportion,
     lower_tail,
-    pivot_tail,
     rest,
     upper_tail,
 )

@@ -124,8 +124,8 @@ def run(out: Path | None, seed: int | None, *, quiet: bool) -> Story:
     console.print(Text(f"\nThe report, the plan and the ledger are in {story.folder}; open release/report.html."))
     console.print("What an epsilon means: [bold]discreet explain --epsilon 2.5 --delta 1e-5[/]")
     console.print(
-        "NHANES is a weighted survey: intervals are about a population that these people were drawn from at random, "
-        "which is not the United States."
+        "NHANES is a weighted survey, and this extract has no weights: intervals are about a population that these "
+        "people were drawn from at random, which is not the United States. Surveys with weights: weights=, clusters=."
     )
     if seed is not None:
         console.print("[bold red]Not for publication: the noise was seeded.[/]")

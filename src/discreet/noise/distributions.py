@@ -226,6 +226,35 @@ def two_laplace_tail(x: Floats, one: float, other: float) -> Floats:
     return np.where(x >= 0, tail, 1 - tail)
 
 
+def pivot_tail(sizes: npt.NDArray[np.float64], p: float, seen: float, scale: float) -> npt.NDArray[np.float64]:
+    """P(X - n p + (1 - p) L1 - p L2 >= seen) for each n: X binomial, L1 and L2 Laplace of this scale. [proportion.4]
+
+    A sum over the X within 8.5 standard deviations and 45 scales of the noise, in blocks of odd length where there are
+    many, each at its middle; those above count as a whole.
+    """
+    from scipy.special import betainc, gammaln
+
+    wide, narrow = scale * max(p, 1 - p), scale * min(p, 1 - p)
+    sd = math.sqrt(float(sizes.max()) * p * (1 - p))
+    if sd == 0:
+        return np.full(len(sizes), two_laplace_tail(np.array([seen]), wide, narrow)[0])
+    block = 2 * int(min(wide, sd) / 64) + 1
+    first = max(-8.5 * sd - 20, seen - 45 * wide) / block
+    last = max(first, min(8.5 * sd + 20, seen + 45 * wide) / block)
+    n = sizes[:, None]
+    x = np.rint(n * p) + block * np.arange(math.floor(first) - 1, math.ceil(last) + 2)
+    inside = np.clip(x, 0, n)
+    chance = gammaln(n + 1) - gammaln(inside + 1) - gammaln(n - inside + 1)
+    chance = np.where(x == inside, np.exp(chance + inside * math.log(p) + (n - inside) * math.log1p(-p)), 0.0)
+    top = np.clip(x[:, -1] + (block - 1) // 2, -1, sizes)
+    beyond = np.where(top < sizes, betainc(np.maximum(top, 0) + 1, np.maximum(sizes - top, 1), p), 0.0)
+    beyond = np.where(top < 0, 1.0, beyond)
+    tails: npt.NDArray[np.float64] = beyond + block * (chance * two_laplace_tail(seen - (x - n * p), wide, narrow)).sum(
+        axis=1
+    )
+    return tails
+
+
 def tulap_cdf(x: Floats, epsilon: float) -> Floats:
     """P(N <= x) for canonical noise N: discrete Laplace of scale 1/epsilon plus uniform on (-1/2, 1/2).
 

@@ -31,7 +31,7 @@ from discreet.forecasts.required import required
 from discreet.ledger import Ledger
 from discreet.ledger.account import Account
 from discreet.ledger.database import is_there
-from discreet.plan.plan_file import Plan, PlannedRelease, Population, line_of, lines_of
+from discreet.plan.plan_file import OTHERS, Plan, PlannedRelease, Population, line_of, lines_of
 from discreet.plan.plan_tables import table_of
 from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, exact, show
@@ -318,7 +318,7 @@ def _assumed(plan: Plan, entry: PlannedRelease) -> dict[str, Any]:
     if entry.scale is not None:
         about["scale"] = entry.scale
     several = [names for names in entry.placed().values() if isinstance(names, list)]
-    about |= {name: True for name in ("weights", "offset") if name in entry.placed()}
+    about |= {name: True for name in OTHERS if name in entry.placed()}
     return about | ({"columns": len(several[0])} if several else {})
 
 

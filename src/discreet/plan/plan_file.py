@@ -19,6 +19,7 @@ from discreet.plan.plan_tables import Name, PlannedTable, Section, Types, check_
 from discreet.privacy.declaration import Statistic, declared, homes
 
 BESIDE: Final = ("epsilon", "delta", "where", "groupby", "keys", "neighbours", "unit", "missing", "rng")
+OTHERS: Final = ("weights", "offset", "clusters", "strata")  # columns beside those that a release is about
 MOST: Final = 500  # releases in a plan
 Text = Annotated[str, StringConstraints(max_length=10_000)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -95,7 +96,9 @@ class PlannedRelease(Section):
     columns: Name | list[Name] | None = Field(None, description="the column or columns that it is about")
     formula: Name | None = Field(None, description="of a regression: bmi ~ age + C(sex)")
     outcome: Name | None = Field(None, description="of a regression without a formula: the column that is explained")
-    weights: Name | None = Field(None, description="of a regression: the column of weights")
+    weights: Name | None = Field(None, description="the column of weights: of a regression, or of a survey")
+    clusters: Name | None = Field(None, description="of a survey: the column of clusters; options.design lists them")
+    strata: Name | None = Field(None, description="of a survey: the column of the clusters' strata")
     offset: Name | None = Field(None, description="of a regression: the column that is a known part of the outcome")
     where: Text | None = Field(None, description="which rows it is about: age >= 18 and sex == 'F'")
     groupby: Name | Annotated[list[Name], Field(min_length=1)] | None = Field(
@@ -142,15 +145,15 @@ class PlannedRelease(Section):
     def placed(self) -> dict[str, Any]:
         """The columns, by the parameters of the declaration; BadInput for what does not fit."""
         statistic = declared(self.statistic)
-        beside = {name: getattr(self, name) for name in ("weights", "offset") if getattr(self, name) is not None}
+        beside = {name: getattr(self, name) for name in OTHERS if getattr(self, name) is not None}
         for name in beside.keys() - statistic.columns.keys():
             raise BadInput(f"{self.statistic} takes no {name}; leave it out")
         return self._main() | beside
 
     def _main(self) -> dict[str, Any]:
-        """Those without weights and offset."""
+        """Those without weights, offset and the design of a survey."""
         statistic = declared(self.statistic)
-        first, *more = statistic.columns
+        first, *more = (name for name in statistic.columns if name not in OTHERS)
         if self.formula is not None:
             if statistic.formula is None:
                 raise BadInput(f"{self.statistic} takes no formula; name its columns")
@@ -158,13 +161,11 @@ class PlannedRelease(Section):
                 raise BadInput("a formula names its own columns; leave columns and outcome out")
             return {first: self.formula}
         given: dict[str, Any] = {} if self.columns is None else {first: self.columns}
-        single = more and all(statistic.reads(name, self.options).width == "one" for name in statistic.columns)
+        single = more and all(statistic.reads(name, self.options).width == "one" for name in (first, *more))
         if single and isinstance(self.columns, list):
-            if len(self.columns) > len(statistic.columns):
-                raise BadInput(
-                    f"{self.statistic} is about {len(statistic.columns)} columns; {len(self.columns)} are given"
-                )
-            given = dict(zip(statistic.columns, self.columns, strict=False))
+            if len(self.columns) > 1 + len(more):
+                raise BadInput(f"{self.statistic} is about {1 + len(more)} columns; {len(self.columns)} are given")
+            given = dict(zip((first, *more), self.columns, strict=False))
         if self.outcome is not None:
             if not more or more[0] in given:
                 raise BadInput(f"{self.statistic} takes no outcome beside its columns; leave it out")
@@ -334,9 +335,10 @@ def _release(statistic: Statistic, common: Mapping[str, Any]) -> dict[str, Any]:
     left_out = set() if statistic.formula is not None else {"formula"}
     left_out |= set() if statistic.groups else {"groupby", "keys"}
     left_out |= set() if statistic.groups or "delta" in statistic.options else {"delta"}
-    if len(statistic.columns) < 2 or statistic.reads(next(iter(statistic.columns)), {}).width == "one":
+    main = [name for name in statistic.columns if name not in OTHERS]
+    if len(main) < 2 or statistic.reads(main[0], {}).width == "one":
         left_out.add("outcome")
-    left_out |= {name for name in ("weights", "offset") if name not in statistic.columns}
+    left_out |= {name for name in OTHERS if name not in statistic.columns}
     about = inspect.cleandoc(statistic.make.__doc__ or "").splitlines()[0]
     entries = {
         name: {"$ref": f"#/$defs/PlannedRelease/properties/{name}"}

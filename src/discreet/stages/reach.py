@@ -72,6 +72,10 @@ ENDED: Final = 0.4  # of the records expected beyond the far distance
 CUT: Final = 100  # nats at which scores are cut
 AT_ZERO, WITHIN = 0.25, 0.03  # the prior of the distance 0: of the far one, and of the body
 ENDLESS: Final = "the data reach beyond 1e299; rescale them, or give public bounds"
+SUPPOSED: Final = (
+    "the interval allows for values that are farther out than was seen: there, it supposes, each further {0} leaves at "
+    "most 37% of the people; each further {1}, if all are on one side"
+)
 LN2: Final = math.log(2)
 Steps = npt.NDArray[np.int64]
 
@@ -301,6 +305,22 @@ def find_tail(
     noise = times * (moved if by == "mean" else 1) / float(plan.part(by, Laplace).epsilon)
     doubt = moved / float(sides.epsilon)
     return Tail(centre, edge(place), edge(body), few, up, down, doubt, size, noise, plan)
+
+
+def tail_notes(tail: Tail, limited: bool, epsilon: Number) -> tuple[str, ...]:
+    """What the release cannot see, and what it supposes."""
+    if limited:
+        return tail.unseen, unlimited(tail.size, epsilon)
+    return tail.unseen, SUPPOSED.format(show(tail.slope), show(tail.slope * tail.steeper))
+
+
+def unlimited(size: float, epsilon: Number) -> str:
+    """How to get the mean of all values, and its price."""
+    price = show(3 / (float(epsilon) * max(size, 1.0)))  # the 95% point of Laplace noise
+    return (
+        "for the mean without such limits give public bounds: with bounds=(low, high) the noise adds up to "
+        f"{price} times (high - low) to either side"
+    )
 
 
 def edge(place: int) -> float:

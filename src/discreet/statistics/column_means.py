@@ -50,14 +50,15 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.allocation import CHOICE, STRONGEST, Allocation, Share
-from discreet.errors import BadInput, Refused
+from discreet.errors import BadInput, NeedsBounds, Refused
 from discreet.friendly.average import SLACK, RegionSpread, noisy_count
 from discreet.noise.additive import ROOM, slack
+from discreet.privacy.declaration import Public
 from discreet.privacy.exact import Number, exact, root_above, show
 from discreet.privacy.guarantee import Guarantee, Neighbours, check_budget
 from discreet.privacy.intervals import Spread
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
-from discreet.privacy.mechanism import Randomness, refusal_of
+from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
 from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import count_error, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_size
@@ -65,10 +66,10 @@ from discreet.stages.gram import Frame, fitting_bits, lengths, longest, moments,
 from discreet.stages.locate import BEYOND, far_distance, finest, middle
 from discreet.stages.normal_laplace import EstimateSpread
 from discreet.stages.octaves import counts_noise, distance_cost, distance_tail
-from discreet.stages.reach import find_tail
+from discreet.stages.reach import find_tail, unlimited
 from discreet.statistics.covariance_stages import COUNT, COUNTED, part
 from discreet.statistics.mean import COUNT as SIZE
-from discreet.statistics.mean import RankClippedMean, tail_mean, unlimited
+from discreet.statistics.mean import RankClippedMean, tail_mean
 from discreet.tables.matrix import Floats, in_one, matrix
 
 WIDEST: Final = 2**10  # columns
@@ -318,3 +319,20 @@ def noisy_squares(
 def limited(limits: list[str]) -> str:
     """To what the values of each column were limited, of the first few."""
     return f"after limiting values to {', '.join(limits[:SHOWN])}{' ...' if len(limits) > SHOWN else ''}"
+
+
+def table_mean(
+    people: Public, width: int, epsilon: Number, delta: Number, *, method: str, sigma: Any
+) -> Mechanism[Any]:
+    """The mean of each column of a table, by its scale or, with a `sigma` or a method, for columns of one scale."""
+    terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
+    if method not in ("auto", "refine", "blocks"):
+        raise BadInput(f"method is {method!r}; for a table give 'auto', 'refine' or 'blocks'")
+    if method == "auto" and sigma is None:
+        return ColumnMeans(width, epsilon, delta, size=people.size, **terms)
+    if not delta:
+        asked = "sigma" if method == "auto" else f"method {method!r}"
+        raise NeedsBounds(f"delta is 0: {asked} for a table needs delta above 0, for example 1e-6; or leave it out")
+    from discreet.friendly.refine import RefinedMean
+
+    return RefinedMean(epsilon, delta, dimension=width, sigma=sigma, method=method, **terms)  # type: ignore[arg-type]

@@ -51,8 +51,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.errors import BadInput, NeedsBounds, Refused
-from discreet.friendly.refine import RefinedMean
+from discreet.errors import BadInput, Refused
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Neighbours, check_budget
@@ -62,9 +61,10 @@ from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import charged, count_error, joint_moments, moments, noisy_size
 from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.normal_laplace import ConvolvedSpread
-from discreet.stages.reach import ENDLESS, NEEDED, Tail, find_tail, sides_moved
+from discreet.stages.reach import ENDLESS, NEEDED, Tail, find_tail, sides_moved, tail_notes
 from discreet.statistics.karwa_vadhan import lecture
 from discreet.statistics.normal import GaussianMean, too_few
+from discreet.statistics.survey_design import SURVEY, survey_rows
 from discreet.tables.entries import long_numbers, public_size
 from discreet.tables.streams import Numbers
 from discreet.worlds.assumptions import MANY, About, World
@@ -74,10 +74,6 @@ from discreet.worlds.shapes import AssumedColumn, AssumedTable
 COUNT: Final = Fraction(3, 50)  # the share of epsilon for the number of records, where it is private
 LABELLED, SPARSE = 900, 4000  # n epsilon from which an interval is for all values; if most of them are at the centre
 FLAT: Final = 3.0  # times as flat as the body: then most are at the centre, and the others may be anywhere
-SUPPOSED: Final = (
-    "the interval allows for values that are farther out than was seen: there, it supposes, each further {0} leaves at "
-    "most 37% of the people; each further {1}, if all are on one side"
-)
 NOWHERE: Final = (
     "the middle that was found lies outside the data: they are far from 0 in units of their spread, or nearly all the "
     "same number of many digits. Subtract a public number near them, give public bounds, or ask for a larger epsilon"
@@ -155,7 +151,7 @@ class RankClippedMean:
         provenance = replace(blank.provenance, parameters=shown)
         if isinstance(spread, str):  # [mean.3]
             return replace(blank, refusal=spread, provenance=provenance)
-        notes = tail_notes(tail, spread, self.epsilon)
+        notes = tail_notes(tail, bool(spread.target), self.epsilon)
         return replace(blank, answer=spread.estimate, spread=spread, provenance=replace(provenance, notes=notes))
 
 
@@ -227,22 +223,6 @@ def tail_mean(
         return replace(spread, **limited)
     below, above = tail.allowance
     return replace(spread, below=below, above=above)  # [mean.4]
-
-
-def tail_notes(tail: Tail, spread: ConvolvedSpread, epsilon: Number) -> tuple[str, ...]:
-    """What the release cannot see, and what it supposes."""
-    if spread.target:
-        return tail.unseen, unlimited(tail.size, epsilon)
-    return tail.unseen, SUPPOSED.format(show(tail.slope), show(tail.slope * tail.steeper))
-
-
-def unlimited(size: float, epsilon: Number) -> str:
-    """How to get the mean of all values, and its price."""
-    price = show(3 / (float(epsilon) * max(size, 1.0)))  # the 95% point of Laplace noise
-    return (
-        "for the mean without such limits give public bounds: with bounds=(low, high) the noise adds up to "
-        f"{price} times (high - low) to either side"
-    )
 
 
 def clipped_mean_of(
@@ -343,7 +323,13 @@ def _world(about: About) -> World:
     )
 
 
-@statistic({"x": number("either", streams=True, dates=True)}, groups=True, wants_delta=_several, world=_world)
+@statistic(
+    {"x": number("either", streams=True, dates=True), **SURVEY},
+    rows=survey_rows,
+    groups=True,
+    wants_delta=_several,
+    world=_world,
+)
 def mean(
     people: Public,
     x: Columns,
@@ -355,6 +341,11 @@ def mean(
     sigma: Any = None,
     method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
     reach: float | None = None,
+    weights: Columns | None = None,
+    clusters: Columns | None = None,
+    strata: Columns | None = None,
+    largest_weight: float | None = None,
+    design: Any = None,
 ) -> Mechanism[Any]:
     """The mean, with a confidence interval for the population's. No bounds needed.
 
@@ -364,6 +355,9 @@ def mean(
     used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
     in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
     need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+
+    With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
+    interval is for people who were drawn in them.
 
     A table (an array of rows and columns, a data frame, an Arrow table) has a mean for each column, with noise in units
     of its own spread; delta > 0 makes it much more accurate. For columns of one scale there are method="refine", which
@@ -375,20 +369,21 @@ def mean(
     >>> 35 < r.value < 44
     True
     """
+    from discreet.statistics.survey import surveyed
+
+    drawn: dict[str, Any] = {"weights": weights, "clusters": clusters, "strata": strata}
+    survey = surveyed(people, "mean", epsilon, bounds, largest_weight=largest_weight, design=design, **drawn)
+    if survey is not None:
+        if x.several or model is not None or sigma is not None or method != "auto" or reach is not None:
+            raise BadInput("the mean of a survey is of one column, and takes no model, sigma, method or reach")
+        return survey
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
     if x.several:
+        from discreet.statistics.column_means import table_mean
+
         if model is not None or bounds is not None or reach is not None:
             raise BadInput("model, bounds and reach are for one column; a table's mean needs none of them")
-        if method not in ("auto", "refine", "blocks"):
-            raise BadInput(f"method is {method!r}; for a table give 'auto', 'refine' or 'blocks'")
-        if method == "auto" and sigma is None:
-            from discreet.statistics.column_means import ColumnMeans
-
-            return ColumnMeans(len(x.names), epsilon, delta, size=people.size, **terms)
-        if not delta:
-            asked = "sigma" if method == "auto" else f"method {method!r}"
-            raise NeedsBounds(f"delta is 0: {asked} for a table needs delta above 0, for example 1e-6; or leave it out")
-        return RefinedMean(epsilon, delta, dimension=len(x.names), sigma=sigma, method=method, **terms)
+        return table_mean(people, len(x.names), epsilon, delta, method=method, sigma=sigma)
     if method == "auto":
         if reach is not None:
             raise BadInput("reach is for the lectures' methods; leave it out, or give bounds= and a model")

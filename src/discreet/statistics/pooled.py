@@ -47,8 +47,8 @@ from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, refusal_o
 from discreet.privacy.release import Release
 from discreet.stages.clip import noisy_number
 from discreet.stages.normal_laplace import ConvolvedSpread
-from discreet.stages.reach import ENDLESS, Tail, find_tail
-from discreet.statistics.mean import NOWHERE, RankClippedMean, clipped_mean_of, unlimited
+from discreet.stages.reach import ENDLESS, Tail, find_tail, unlimited
+from discreet.statistics.mean import NOWHERE, RankClippedMean, clipped_mean_of
 from discreet.statistics.sum import Sum
 from discreet.statistics.variance import Variance, told
 from discreet.tables.entries import long_numbers

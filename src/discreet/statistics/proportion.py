@@ -41,15 +41,16 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput, Refused
-from discreet.noise.distributions import LaplaceDistribution, laplace_scale, tulap_cdf, two_laplace_tail
+from discreet.noise.distributions import LaplaceDistribution, laplace_scale, pivot_tail, tulap_cdf, two_laplace_tail
 from discreet.privacy.declaration import Columns, Public, boolean, statistic
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace
-from discreet.privacy.mechanism import Randomness, promised, what_to_do
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, what_to_do
 from discreet.privacy.release import Provenance, Release
 from discreet.stages.normal_laplace import radius
+from discreet.statistics.survey_design import SURVEY, survey_rows
 from discreet.tables.entries import how_many, long_column, public_size
 from discreet.worlds.assumptions import About, Expected, World
 from discreet.worlds.floors import BOUND, least_error, shares
@@ -259,33 +260,6 @@ def too_few(size: float, epsilon: float, *others: str) -> str:
     return f"too few entries are yes or no (or numbers): about {size:.0f}, by a noisy count; {to_do}"
 
 
-def pivot_tail(sizes: Floats, p: float, seen: float, scale: float) -> Floats:
-    """P(X - n p + (1 - p) L1 - p L2 >= seen) for each n: X binomial, L1 and L2 Laplace of this scale. [proportion.4]
-
-    A sum over the X within 8.5 standard deviations and 45 scales of the noise, in blocks of odd length where there are
-    many, each at its middle; those above count as a whole.
-    """
-    from scipy.special import betainc, gammaln
-
-    wide, narrow = scale * max(p, 1 - p), scale * min(p, 1 - p)
-    sd = math.sqrt(float(sizes.max()) * p * (1 - p))
-    if sd == 0:
-        return np.full(len(sizes), two_laplace_tail(np.array([seen]), wide, narrow)[0])
-    block = 2 * int(min(wide, sd) / 64) + 1
-    first = max(-8.5 * sd - 20, seen - FAR * wide) / block
-    last = max(first, min(8.5 * sd + 20, seen + FAR * wide) / block)
-    n = sizes[:, None]
-    x = np.rint(n * p) + block * np.arange(math.floor(first) - 1, math.ceil(last) + 2)
-    inside = np.clip(x, 0, n)
-    chance = gammaln(n + 1) - gammaln(inside + 1) - gammaln(n - inside + 1)
-    chance = np.where(x == inside, np.exp(chance + inside * math.log(p) + (n - inside) * math.log1p(-p)), 0.0)
-    top = np.clip(x[:, -1] + (block - 1) // 2, -1, sizes)
-    beyond = np.where(top < sizes, betainc(np.maximum(top, 0) + 1, np.maximum(sizes - top, 1), p), 0.0)
-    beyond = np.where(top < 0, 1.0, beyond)
-    tails: Floats = beyond + block * (chance * two_laplace_tail(seen - (x - n * p), wide, narrow)).sum(axis=1)
-    return tails
-
-
 def upper_tail(size: int, p: float, noisy: float, epsilon: float) -> float:
     """P(Bin(size, p) + N >= noisy) = E F(X - noisy), N canonical noise; increasing in p and in size. [proportion.3]
 
@@ -384,15 +358,30 @@ def _world(about: About) -> World:
     )
 
 
-@statistic({"x": boolean(streams=True)}, groups=True, world=_world)
-def proportion(people: Public, x: Columns, *, epsilon: Number, equals: Any = None) -> Proportion:
+@statistic({"x": boolean(streams=True), **SURVEY}, rows=survey_rows, groups=True, world=_world)
+def proportion(
+    people: Public,
+    x: Columns,
+    *,
+    epsilon: Number,
+    equals: Any = None,
+    weights: Columns | None = None,
+    clusters: Columns | None = None,
+    strata: Columns | None = None,
+    largest_weight: float | None = None,
+    design: Any = None,
+) -> Mechanism[float]:
     """The share of true entries, with an exact confidence interval for the population's share. Pure.
 
     Entries are true, yes, or a number other than 0; with `equals` those that are this text, number or date. Missing
-    entries are left out.
+    entries are left out. With `weights` it is the share of the population that they stand for.
 
     >>> import discreet
     >>> 0.6 < discreet.proportion([1, 0, 1, 1] * 500, epsilon=1.0, rng=discreet.Seeded(1)).value < 0.9
     True
     """
-    return Proportion(epsilon, people.neighbours, people.unit)
+    from discreet.statistics.survey import surveyed
+
+    terms: dict[str, Any] = {"weights": weights, "clusters": clusters, "strata": strata}
+    survey = surveyed(people, "share", epsilon, (0, 1), largest_weight=largest_weight, design=design, **terms)
+    return survey or Proportion(epsilon, people.neighbours, people.unit)

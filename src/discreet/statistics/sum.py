@@ -41,12 +41,13 @@ from discreet.privacy.exact import Number, show_range
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace, Loss
-from discreet.privacy.mechanism import Randomness, promised, refusal_of
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import exact_sums, fitting_bits, noisy_size, steps_of
 from discreet.stages.declared import check_bounds
 from discreet.stages.reach import Tail, find_tail
 from discreet.statistics.mean import COUNT, RankClippedMean
+from discreet.statistics.survey_design import SURVEY, survey_rows
 from discreet.tables.entries import long_numbers, public_size
 from discreet.tables.streams import Floats, Numbers, each
 from discreet.worlds.assumptions import About, World
@@ -202,18 +203,32 @@ def _world(about: About) -> World:
     )
 
 
-@statistic({"x": number(streams=True)}, groups=True, world=_world)
+@statistic({"x": number(streams=True), **SURVEY}, rows=survey_rows, groups=True, world=_world)
 def sum(  # noqa: A001  the field's word
-    people: Public, x: Columns, *, epsilon: Number, bounds: tuple[float, float] | None = None
-) -> Sum:
+    people: Public,
+    x: Columns,
+    *,
+    epsilon: Number,
+    bounds: tuple[float, float] | None = None,
+    weights: Columns | None = None,
+    clusters: Columns | None = None,
+    strata: Columns | None = None,
+    largest_weight: float | None = None,
+    design: Any = None,
+) -> Mechanism[float]:
     """The total of the values in this table. No bounds needed. Pure.
 
     Values are limited to the public `bounds`, or to a range around 0 that is found privately and that few records lie
-    beyond. The interval is for the total of the limited values; it names the range.
+    beyond. The interval is for the total of the limited values; it names the range. With `weights` it is for the total
+    of the population that they stand for, and allows for sampling.
 
     >>> import discreet
     >>> r = discreet.sum([float(hours % 24) for hours in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
     >>> r.interval(0.999).low <= 45_936 <= r.interval(0.999).high or "once in a thousand"
     True
     """
-    return Sum(epsilon, bounds=bounds, neighbours=people.neighbours, unit=people.unit)
+    from discreet.statistics.survey import surveyed
+
+    terms: dict[str, Any] = {"weights": weights, "clusters": clusters, "strata": strata}
+    survey = surveyed(people, "sum", epsilon, bounds, largest_weight=largest_weight, design=design, **terms)
+    return survey or Sum(epsilon, bounds=bounds, neighbours=people.neighbours, unit=people.unit)

@@ -199,9 +199,11 @@ def ordered(statistic: str) -> Iterator[Case]:
     ):
         far = statistic in ("minimum", "maximum")
         truth = _below(column) if statistic == "ecdf" else _lower(column, *shares[statistic])
+        usual: dict[str, Any] = {"scale": float(_table(table)[column].std())} if statistic != "ecdf" else {}
+        usual |= {"location": float(_table(table)[column].mean()), "shape": "exponential"} if far else {}
         for options in ({"bounds": bounds}, {}) if far else ({},):
             for epsilon in (0.5, 2.0):
-                yield Case(statistic, table, {"x": column}, truth, options, epsilon=epsilon, assumed=options)
+                yield Case(statistic, table, {"x": column}, truth, options, epsilon=epsilon, assumed=options | usual)
 
 
 def _first(release: Any, truth: Any) -> float:

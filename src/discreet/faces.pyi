@@ -18,11 +18,13 @@ from discreet.privacy.values import (
     CrossCounts,
     Distribution,
     Matrix,
+    StepCurve,
     TestResult,
     Vector,
 )
 from discreet.sandbox.sandbox import Sandbox
 from discreet.statistics.difference import Of
+from discreet.statistics.extremes import SHARE
 from discreet.statistics.family import Family
 from discreet.statistics.proportion import Alternative
 from discreet.subsample.aggregate import Engine, Trust
@@ -39,20 +41,24 @@ __all__ = [
     "custom_test",
     "density",
     "difference",
+    "ecdf",
     "fit",
     "fit_distribution",
     "fit_normal",
     "goodness_of_fit_test",
     "histogram",
     "independence_test",
+    "iqr",
     "kmeans",
     "likelihood_ratio_test",
     "linear_regression",
     "logistic_regression",
+    "maximum",
     "maximum_likelihood",
     "mean",
     "mean_test",
     "median",
+    "minimum",
     "mode",
     "paired_test",
     "poisson_regression",
@@ -299,6 +305,29 @@ def difference(
     True
     """
 
+def ecdf(
+    x: Any,
+    *,
+    epsilon: Number,
+    support: Any = None,
+    granularity: float | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[StepCurve]:
+    """The share of people below each of many places, with a band that holds at all of them at once. Pure.
+
+    No bounds needed; `support` are public ends. The value has `.at` and `.heights`, is called with a place, and says
+    where it reaches a share: `.reaches(0.5)`. The band assumes no shape. `granularity` as in `density`.
+
+    >>> import discreet
+    >>> rows = [(0.618 * index) % 50 for index in range(20_000)]
+    >>> curve = discreet.ecdf(rows, epsilon=1.0, support=(0, 50), rng=discreet.Seeded(1)).value
+    >>> 0.45 < curve(25.0) < 0.55
+    True
+    """
+
 def fit(
     estimator: Any,
     X: Any,
@@ -484,6 +513,30 @@ def independence_test(
     True
     """
 
+def iqr(
+    x: Any,
+    *,
+    epsilon: Number,
+    bounds: tuple[Any, Any] | None = None,
+    confidence: float = 0.95,
+    granularity: float | None = None,
+    guaranteed: bool = False,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """The distance between the quartiles, with an interval for the population's that assumes no shape. Pure.
+
+    No bounds needed. The interval is made of those of both quartiles, which hold at once; its `confidence` is declared
+    here. The other options are those of `quantile`.
+
+    >>> import discreet
+    >>> r = discreet.iqr([float(k % 1000) for k in range(20_000)], epsilon=1.0, rng=discreet.Seeded(1))
+    >>> 450 < r.value < 550
+    True
+    """
+
 def kmeans(
     X: Any,
     k: int,
@@ -623,6 +676,32 @@ def logistic_regression(
     (True, ('x0', 'x1'))
     """
 
+def maximum(
+    x: Any,
+    *,
+    epsilon: Number,
+    share: float = SHARE,
+    bounds: tuple[Any, Any] | None = None,
+    confidence: float = 0.95,
+    granularity: float | None = None,
+    guaranteed: bool = False,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """A high value, the 99% quantile, with an interval for the population's. Pure.
+
+    The greatest value itself belongs to one person, and cannot be told. What is told is the quantile that a `share` of
+    the people, 1%, lies above, and its first line says so. The other options are those of `quantile`.
+
+    >>> import discreet
+    >>> r = discreet.maximum([float(k % 1000) for k in range(20_000)], epsilon=1.0, bounds=(0, 1000),
+    ...     rng=discreet.Seeded(1))
+    >>> 985 < r.value < 995
+    True
+    """
+
 def maximum_likelihood(
     model: Any,
     data: Any,
@@ -741,6 +820,32 @@ def median(
 
     >>> import discreet
     >>> 400 < discreet.median(range(1000), epsilon=2.0, confidence=None, rng=discreet.Seeded(1)).value < 600
+    True
+    """
+
+def minimum(
+    x: Any,
+    *,
+    epsilon: Number,
+    share: float = SHARE,
+    bounds: tuple[Any, Any] | None = None,
+    confidence: float = 0.95,
+    granularity: float | None = None,
+    guaranteed: bool = False,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """A low value, the 1% quantile, with an interval for the population's. Pure.
+
+    The least value itself belongs to one person, and cannot be told. What is told is the quantile that a `share` of the
+    people, 1%, lies below, and its first line says so. The other options are those of `quantile`.
+
+    >>> import discreet
+    >>> r = discreet.minimum([float(k % 1000) for k in range(20_000)], epsilon=1.0, bounds=(0, 1000),
+    ...     rng=discreet.Seeded(1))
+    >>> 5 < r.value < 15
     True
     """
 
@@ -1336,6 +1441,45 @@ class Asking:
         Example: session.difference("age", "sex", between=['new', 'old'], epsilon=0.5)
         """
 
+    @overload
+    def ecdf(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        support: Any = None,
+        granularity: float | None = None,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[StepCurve]:
+        """The share of people below each of many places, with a band that holds at all of them at once. Pure.
+
+        No bounds needed; `support` are public ends. The value has `.at` and `.heights`, is called with a place, and says
+        where it reaches a share: `.reaches(0.5)`. The band assumes no shape. `granularity` as in `density`.
+
+        Example: session.ecdf("age", epsilon=0.5)
+        """
+    @overload
+    def ecdf(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        support: Any = None,
+        granularity: float | None = None,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
     def fit(
         self,
         estimator: Any,
@@ -1532,6 +1676,49 @@ class Asking:
         Example: session.independence_test("sex", "bmi", categories=(['a', 'b'], [0, 1]), epsilon=0.5)
         """
 
+    @overload
+    def iqr(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: tuple[Any, Any] | None = None,
+        confidence: float = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """The distance between the quartiles, with an interval for the population's that assumes no shape. Pure.
+
+        No bounds needed. The interval is made of those of both quartiles, which hold at once; its `confidence` is declared
+        here. The other options are those of `quantile`.
+
+        Example: session.iqr("age", epsilon=0.5)
+        """
+    @overload
+    def iqr(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: tuple[Any, Any] | None = None,
+        confidence: float = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
     def kmeans(
         self,
         X: str | Sequence[str],
@@ -1658,6 +1845,51 @@ class Asking:
         Example: session.logistic_regression("bmi ~ age", epsilon=0.5)
         """
 
+    @overload
+    def maximum(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        share: float = SHARE,
+        bounds: tuple[Any, Any] | None = None,
+        confidence: float = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """A high value, the 99% quantile, with an interval for the population's. Pure.
+
+        The greatest value itself belongs to one person, and cannot be told. What is told is the quantile that a `share` of
+        the people, 1%, lies above, and its first line says so. The other options are those of `quantile`.
+
+        Example: session.maximum("age", epsilon=0.5)
+        """
+    @overload
+    def maximum(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        share: float = SHARE,
+        bounds: tuple[Any, Any] | None = None,
+        confidence: float = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
     def maximum_likelihood(
         self,
         model: Any,
@@ -1805,6 +2037,51 @@ class Asking:
         epsilon: Number,
         bounds: tuple[Any, Any] | None = None,
         confidence: float | None = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    @overload
+    def minimum(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        share: float = SHARE,
+        bounds: tuple[Any, Any] | None = None,
+        confidence: float = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """A low value, the 1% quantile, with an interval for the population's. Pure.
+
+        The least value itself belongs to one person, and cannot be told. What is told is the quantile that a `share` of the
+        people, 1%, lies below, and its first line says so. The other options are those of `quantile`.
+
+        Example: session.minimum("age", epsilon=0.5)
+        """
+    @overload
+    def minimum(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        share: float = SHARE,
+        bounds: tuple[Any, Any] | None = None,
+        confidence: float = 0.95,
         granularity: float | None = None,
         guaranteed: bool = False,
         delta: Any = 0.0,

@@ -34,6 +34,7 @@ from discreet.faces import iqr as iqr
 from discreet.faces import kmeans as kmeans
 from discreet.faces import likelihood_ratio_test as likelihood_ratio_test
 from discreet.faces import linear_regression as linear_regression
+from discreet.faces import log_rank_test as log_rank_test
 from discreet.faces import logistic_regression as logistic_regression
 from discreet.faces import maximum as maximum
 from discreet.faces import maximum_likelihood as maximum_likelihood
@@ -52,6 +53,7 @@ from discreet.faces import ratio as ratio
 from discreet.faces import sgd as sgd
 from discreet.faces import std as std
 from discreet.faces import sum as sum
+from discreet.faces import survival as survival
 from discreet.faces import top as top
 from discreet.faces import two_means_test as two_means_test
 from discreet.faces import two_samples_test as two_samples_test

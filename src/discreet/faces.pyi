@@ -52,6 +52,7 @@ __all__ = [
     "kmeans",
     "likelihood_ratio_test",
     "linear_regression",
+    "log_rank_test",
     "logistic_regression",
     "maximum",
     "maximum_likelihood",
@@ -70,6 +71,7 @@ __all__ = [
     "sgd",
     "std",
     "sum",
+    "survival",
     "top",
     "two_means_test",
     "two_samples_test",
@@ -633,6 +635,37 @@ def linear_regression(
     (True, ('x0', 'x1'))
     """
 
+def log_rank_test(
+    time: Any,
+    event: Any,
+    groups: Any,
+    *,
+    epsilon: Number,
+    between: Any,
+    times: Any,
+    parts: int = 4,
+    alternative: Alternative = "two-sided",
+    equals: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[TestResult]:
+    """Null: among those still watched, both groups have the event at the same rate, at all times up to the last. Pure.
+
+    `between` names the two public groups; who is in which is private. `time` is how long a person was watched, `event`
+    whether the event came then (true, or what `equals` says). alternative="greater" tests against the first group
+    having it more often. `times` are public, and each interval is cut in `parts`: those up to which enough people are
+    left are used, and a note names the last. For how far apart the groups are ask for `survival` by group.
+
+    >>> import discreet
+    >>> time, arm = [float(k % 9 + 1) / (1 + k % 2) for k in range(2000)], ["new", "old"] * 1000
+    >>> r = discreet.log_rank_test(time, [True] * 2000, arm, epsilon=1.0, between=["new", "old"], times=[1, 2, 4],
+    ...     rng=discreet.Seeded(1))
+    >>> r.value.decide(0.001)
+    True
+    """
+
 def logistic_regression(
     X: Any,
     y: Any = None,
@@ -1123,6 +1156,34 @@ def sum(
     >>> import discreet
     >>> r = discreet.sum([float(hours % 24) for hours in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
     >>> r.interval(0.999).low <= 45_936 <= r.interval(0.999).high or "once in a thousand"
+    True
+    """
+
+def survival(
+    time: Any,
+    event: Any,
+    *,
+    epsilon: Number,
+    times: Any,
+    parts: int = 4,
+    equals: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[StepCurve]:
+    """The share of people without the event at each of the public `times`, by Kaplan and Meier, with intervals. Pure.
+
+    `time` is how long a person was watched, `event` whether the event came then (true, or what `equals` says) or
+    watching ended without it.
+    The interval of each time, by itself, allows for sampling and noise, and for what a grid of times hides: `parts` is
+    in how many parts the time from one of `times` to the next is cut. The value has `.at` and `.heights`, is called
+    with a time, and `.reaches(0.5)` is the median. Times at which too few people are left have no number.
+
+    >>> import discreet
+    >>> time, died = [float(k % 10 + 1) for k in range(3000)], [k % 3 > 0 for k in range(3000)]
+    >>> r = discreet.survival(time, died, epsilon=1.0, times=[2, 5, 8], rng=discreet.Seeded(1))
+    >>> 0.55 < r.value(5.0) < 0.75
     True
     """
 
@@ -1806,6 +1867,34 @@ class Asking:
         Example: session.linear_regression("bmi ~ age", epsilon=0.5, delta=1e-6)
         """
 
+    def log_rank_test(
+        self,
+        time: str | Sequence[str],
+        event: str | Sequence[str],
+        groups: str | Sequence[str],
+        *,
+        epsilon: Number,
+        between: Any,
+        times: Any,
+        parts: int = 4,
+        alternative: Alternative = "two-sided",
+        equals: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[TestResult]:
+        """Null: among those still watched, both groups have the event at the same rate, at all times up to the last. Pure.
+
+        `between` names the two public groups; who is in which is private. `time` is how long a person was watched, `event`
+        whether the event came then (true, or what `equals` says). alternative="greater" tests against the first group
+        having it more often. `times` are public, and each interval is cut in `parts`: those up to which enough people are
+        left are used, and a note names the last. For how far apart the groups are ask for `survival` by group.
+
+        Example: session.log_rank_test("age", "age >= 65", "sex", between=['new', 'old'], times=[1, 2, 4], epsilon=0.5)
+        """
+
     def logistic_regression(
         self,
         X: str | Sequence[str],
@@ -2472,6 +2561,52 @@ class Asking:
         *,
         epsilon: Number,
         bounds: tuple[float, float] | None = None,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    @overload
+    def survival(
+        self,
+        time: str | Sequence[str],
+        event: str | Sequence[str],
+        *,
+        epsilon: Number,
+        times: Any,
+        parts: int = 4,
+        equals: Any = None,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[StepCurve]:
+        """The share of people without the event at each of the public `times`, by Kaplan and Meier, with intervals. Pure.
+
+        `time` is how long a person was watched, `event` whether the event came then (true, or what `equals` says) or
+        watching ended without it.
+        The interval of each time, by itself, allows for sampling and noise, and for what a grid of times hides: `parts` is
+        in how many parts the time from one of `times` to the next is cut. The value has `.at` and `.heights`, is called
+        with a time, and `.reaches(0.5)` is the median. Times at which too few people are left have no number.
+
+        Example: session.survival("age", "age >= 65", times=[2, 5, 8], epsilon=0.5)
+        """
+    @overload
+    def survival(
+        self,
+        time: str | Sequence[str],
+        event: str | Sequence[str],
+        *,
+        epsilon: Number,
+        times: Any,
+        parts: int = 4,
+        equals: Any = None,
         delta: Any = 0.0,
         groupby: str | Sequence[str],
         keys: Any = None,

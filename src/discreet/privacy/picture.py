@@ -200,8 +200,8 @@ def _stairs(value: StepCurve, rows: Sequence[NamedNumber]) -> list[Mark]:
         return []
     x = [place for place, _ in known for _ in (0, 1)][1:]
     y, low, high = ([float(getattr(row, part) or 0.0) for _, row in known for _ in (0, 1)][:-1] for part in PARTS)
-    band = (low, high) if all(row.barred for _, row in known) else ((), ())
-    return [Line(x, y, *band, what="share of people")]
+    found = Line(x, y, what="share of people")
+    return [replace(found, low=low, high=high) if all(row.barred for _, row in known) else found]
 
 
 INK, PALE, PRIVACY, LIGHT = "#1b5e8c", "#a9c4de", "#b04a00", "#d5dce3"  # as in report/style.py

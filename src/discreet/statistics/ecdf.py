@@ -45,7 +45,8 @@ class BandSpread:
 
     @property
     def _shares(self) -> Floats:
-        return np.clip(np.asarray(self.inner.curve.reached)[self.places], 0.0, 1.0)
+        found: Floats = np.clip(np.asarray(self.inner.curve.reached)[self.places], 0.0, 1.0)
+        return found
 
     @property
     def sampling(self) -> Floats:
@@ -55,7 +56,8 @@ class BandSpread:
     @property
     def privacy(self) -> Floats:
         """Standard deviations from the noise of the cells up to each place."""
-        return np.sqrt(self.places + 1.0) * self.inner.distribution.sd / self.inner.people
+        found: Floats = np.sqrt(self.places + 1.0) * self.inner.distribution.sd / self.inner.people
+        return found
 
     def interval(self, confidence: float) -> Interval:
         """The band, at the places shown. [ecdf.2]"""

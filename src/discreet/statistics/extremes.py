@@ -65,7 +65,7 @@ def between(release: Release[Any], confidence: float) -> Release[float]:
     spread, (one, other) = release.spread, release.value.tolist()
     (a, c), (b, d) = np.asarray(spread.low).tolist(), np.asarray(spread.high).tolist()
     low, high = max(c - b, 0.0), max(d - a, 0.0)  # [extremes.2]
-    parts = {part: float(np.hypot(*getattr(spread, part))) for part in ("sampling", "privacy")}
+    parts: dict[str, Any] = {part: float(np.hypot(*getattr(spread, part))) for part in ("sampling", "privacy")}
     found = QuantileSpread(low, high, confidence=confidence, about="the population's interquartile range", **parts)
     value = min(max(other - one, low), high)
     notes = tuple(note for note in release.provenance.notes if "middle" not in note)

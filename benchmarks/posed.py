@@ -52,12 +52,16 @@ OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "independence_test": {"y": "town", "categories": (LABELS, ["a", "b", "c"])},
     "likelihood_ratio_test": {"x": "label", "p": EVEN, "q": OTHER},
     "linear_regression": {"epsilon": 22.0},
+    "log_rank_test": {"groups": "label", "between": LABELS, "times": [0.5, 1.0], "parts": 1},
     "logistic_regression": {"y": "flag"},
+    "maximum": {"share": 0.25},
     "maximum_likelihood": {"model": "norm"},
     "mean": {"x": "whole"},
     "mean_test": {"null": 0.5},
+    "minimum": {"share": 0.25},
     "median": {"x": "whole"},
     "poisson_regression": {"y": "hits", "delta": DELTA},
+    "survival": {"times": [0.5, 1.0], "parts": 1},
     "sgd": {"y": "flag", "steps": 3, "loss": "logistic"},
 }
 PEOPLE: Final = {  # else 100

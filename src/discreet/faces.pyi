@@ -18,11 +18,13 @@ from discreet.privacy.values import (
     CrossCounts,
     Distribution,
     Matrix,
+    StepCurve,
     TestResult,
     Vector,
 )
 from discreet.sandbox.sandbox import Sandbox
 from discreet.statistics.difference import Of
+from discreet.statistics.extremes import SHARE
 from discreet.statistics.family import Family
 from discreet.statistics.proportion import Alternative
 from discreet.subsample.aggregate import Engine, Trust
@@ -40,20 +42,25 @@ __all__ = [
     "density",
     "difference",
     "distinct",
+    "ecdf",
     "fit",
     "fit_distribution",
     "fit_normal",
     "goodness_of_fit_test",
     "histogram",
     "independence_test",
+    "iqr",
     "kmeans",
     "likelihood_ratio_test",
     "linear_regression",
+    "log_rank_test",
     "logistic_regression",
+    "maximum",
     "maximum_likelihood",
     "mean",
     "mean_test",
     "median",
+    "minimum",
     "mode",
     "paired_test",
     "poisson_regression",
@@ -65,6 +72,7 @@ __all__ = [
     "sgd",
     "std",
     "sum",
+    "survival",
     "top",
     "two_means_test",
     "two_samples_test",
@@ -320,6 +328,29 @@ def distinct(
     True
     """
 
+def ecdf(
+    x: Any,
+    *,
+    epsilon: Number,
+    support: Any = None,
+    granularity: float | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[StepCurve]:
+    """The share of people below each of many places, with a band that holds at all of them at once. Pure.
+
+    No bounds needed; `support` are public ends. The value has `.at` and `.heights`, is called with a place, and says
+    where it reaches a share: `.reaches(0.5)`. The band assumes no shape. `granularity` as in `density`.
+
+    >>> import discreet
+    >>> rows = [(0.618 * index) % 50 for index in range(20_000)]
+    >>> curve = discreet.ecdf(rows, epsilon=1.0, support=(0, 50), rng=discreet.Seeded(1)).value
+    >>> 0.45 < curve(25.0) < 0.55
+    True
+    """
+
 def fit(
     estimator: Any,
     X: Any,
@@ -505,6 +536,30 @@ def independence_test(
     True
     """
 
+def iqr(
+    x: Any,
+    *,
+    epsilon: Number,
+    bounds: tuple[Any, Any] | None = None,
+    confidence: float = 0.95,
+    granularity: float | None = None,
+    guaranteed: bool = False,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """The distance between the quartiles, with an interval for the population's that assumes no shape. Pure.
+
+    No bounds needed. The interval is made of those of both quartiles, which hold at once; its `confidence` is declared
+    here. The other options are those of `quantile`.
+
+    >>> import discreet
+    >>> r = discreet.iqr([float(k % 1000) for k in range(20_000)], epsilon=1.0, rng=discreet.Seeded(1))
+    >>> 450 < r.value < 550
+    True
+    """
+
 def kmeans(
     X: Any,
     k: int,
@@ -601,6 +656,37 @@ def linear_regression(
     (True, ('x0', 'x1'))
     """
 
+def log_rank_test(
+    time: Any,
+    event: Any,
+    groups: Any,
+    *,
+    epsilon: Number,
+    between: Any,
+    times: Any,
+    parts: int = 4,
+    alternative: Alternative = "two-sided",
+    equals: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[TestResult]:
+    """Null: among those still watched, both groups have the event at the same rate, at all times up to the last. Pure.
+
+    `between` names the two public groups; who is in which is private. `time` is how long a person was watched, `event`
+    whether the event came then (true, or what `equals` says). alternative="greater" tests against the first group
+    having it more often. `times` are public, and each interval is cut in `parts`: those up to which enough people are
+    left are used, and a note names the last. For how far apart the groups are ask for `survival` by group.
+
+    >>> import discreet
+    >>> time, arm = [float(k % 9 + 1) / (1 + k % 2) for k in range(2000)], ["new", "old"] * 1000
+    >>> r = discreet.log_rank_test(time, [True] * 2000, arm, epsilon=1.0, between=["new", "old"], times=[1, 2, 4],
+    ...     rng=discreet.Seeded(1))
+    >>> r.value.decide(0.001)
+    True
+    """
+
 def logistic_regression(
     X: Any,
     y: Any = None,
@@ -642,6 +728,32 @@ def logistic_regression(
     >>> r = discreet.logistic_regression(x, y, epsilon=1.0, rng=discreet.Seeded(1))
     >>> bool(r.value.coef[0] > 0.5), r.value.names
     (True, ('x0', 'x1'))
+    """
+
+def maximum(
+    x: Any,
+    *,
+    epsilon: Number,
+    share: float = SHARE,
+    bounds: tuple[Any, Any] | None = None,
+    confidence: float = 0.95,
+    granularity: float | None = None,
+    guaranteed: bool = False,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """A high value, the 99% quantile, with an interval for the population's. Pure.
+
+    The greatest value itself belongs to one person, and cannot be told. What is told is the quantile that a `share` of
+    the people, 1%, lies above, and its first line says so. The other options are those of `quantile`.
+
+    >>> import discreet
+    >>> r = discreet.maximum([float(k % 1000) for k in range(20_000)], epsilon=1.0, bounds=(0, 1000),
+    ...     rng=discreet.Seeded(1))
+    >>> 985 < r.value < 995
+    True
     """
 
 def maximum_likelihood(
@@ -770,6 +882,32 @@ def median(
 
     >>> import discreet
     >>> 400 < discreet.median(range(1000), epsilon=2.0, confidence=None, rng=discreet.Seeded(1)).value < 600
+    True
+    """
+
+def minimum(
+    x: Any,
+    *,
+    epsilon: Number,
+    share: float = SHARE,
+    bounds: tuple[Any, Any] | None = None,
+    confidence: float = 0.95,
+    granularity: float | None = None,
+    guaranteed: bool = False,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[float]:
+    """A low value, the 1% quantile, with an interval for the population's. Pure.
+
+    The least value itself belongs to one person, and cannot be told. What is told is the quantile that a `share` of the
+    people, 1%, lies below, and its first line says so. The other options are those of `quantile`.
+
+    >>> import discreet
+    >>> r = discreet.minimum([float(k % 1000) for k in range(20_000)], epsilon=1.0, bounds=(0, 1000),
+    ...     rng=discreet.Seeded(1))
+    >>> 5 < r.value < 15
     True
     """
 
@@ -1058,6 +1196,34 @@ def sum(
     >>> import discreet
     >>> r = discreet.sum([float(hours % 24) for hours in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
     >>> r.interval(0.999).low <= 45_936 <= r.interval(0.999).high or "once in a thousand"
+    True
+    """
+
+def survival(
+    time: Any,
+    event: Any,
+    *,
+    epsilon: Number,
+    times: Any,
+    parts: int = 4,
+    equals: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[StepCurve]:
+    """The share of people without the event at each of the public `times`, by Kaplan and Meier, with intervals. Pure.
+
+    `time` is how long a person was watched, `event` whether the event came then (true, or what `equals` says) or
+    watching ended without it.
+    The interval of each time, by itself, allows for sampling and noise, and for what a grid of times hides: `parts` is
+    in how many parts the time from one of `times` to the next is cut. The value has `.at` and `.heights`, is called
+    with a time, and `.reaches(0.5)` is the median. Times at which too few people are left have no number.
+
+    >>> import discreet
+    >>> time, died = [float(k % 10 + 1) for k in range(3000)], [k % 3 > 0 for k in range(3000)]
+    >>> r = discreet.survival(time, died, epsilon=1.0, times=[2, 5, 8], rng=discreet.Seeded(1))
+    >>> 0.55 < r.value(5.0) < 0.75
     True
     """
 
@@ -1410,6 +1576,45 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Groups: ...
+    @overload
+    def ecdf(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        support: Any = None,
+        granularity: float | None = None,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[StepCurve]:
+        """The share of people below each of many places, with a band that holds at all of them at once. Pure.
+
+        No bounds needed; `support` are public ends. The value has `.at` and `.heights`, is called with a place, and says
+        where it reaches a share: `.reaches(0.5)`. The band assumes no shape. `granularity` as in `density`.
+
+        Example: session.ecdf("age", epsilon=0.5)
+        """
+    @overload
+    def ecdf(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        support: Any = None,
+        granularity: float | None = None,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
     def fit(
         self,
         estimator: Any,
@@ -1606,6 +1811,49 @@ class Asking:
         Example: session.independence_test("sex", "bmi", categories=(['a', 'b'], [0, 1]), epsilon=0.5)
         """
 
+    @overload
+    def iqr(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: tuple[Any, Any] | None = None,
+        confidence: float = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """The distance between the quartiles, with an interval for the population's that assumes no shape. Pure.
+
+        No bounds needed. The interval is made of those of both quartiles, which hold at once; its `confidence` is declared
+        here. The other options are those of `quantile`.
+
+        Example: session.iqr("age", epsilon=0.5)
+        """
+    @overload
+    def iqr(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        bounds: tuple[Any, Any] | None = None,
+        confidence: float = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
     def kmeans(
         self,
         X: str | Sequence[str],
@@ -1693,6 +1941,34 @@ class Asking:
         Example: session.linear_regression("bmi ~ age", epsilon=0.5, delta=1e-6)
         """
 
+    def log_rank_test(
+        self,
+        time: str | Sequence[str],
+        event: str | Sequence[str],
+        groups: str | Sequence[str],
+        *,
+        epsilon: Number,
+        between: Any,
+        times: Any,
+        parts: int = 4,
+        alternative: Alternative = "two-sided",
+        equals: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[TestResult]:
+        """Null: among those still watched, both groups have the event at the same rate, at all times up to the last. Pure.
+
+        `between` names the two public groups; who is in which is private. `time` is how long a person was watched, `event`
+        whether the event came then (true, or what `equals` says). alternative="greater" tests against the first group
+        having it more often. `times` are public, and each interval is cut in `parts`: those up to which enough people are
+        left are used, and a note names the last. For how far apart the groups are ask for `survival` by group.
+
+        Example: session.log_rank_test("age", "age >= 65", "sex", between=['new', 'old'], times=[1, 2, 4], epsilon=0.5)
+        """
+
     def logistic_regression(
         self,
         X: str | Sequence[str],
@@ -1732,6 +2008,51 @@ class Asking:
         Example: session.logistic_regression("bmi ~ age", epsilon=0.5)
         """
 
+    @overload
+    def maximum(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        share: float = SHARE,
+        bounds: tuple[Any, Any] | None = None,
+        confidence: float = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """A high value, the 99% quantile, with an interval for the population's. Pure.
+
+        The greatest value itself belongs to one person, and cannot be told. What is told is the quantile that a `share` of
+        the people, 1%, lies above, and its first line says so. The other options are those of `quantile`.
+
+        Example: session.maximum("age", epsilon=0.5)
+        """
+    @overload
+    def maximum(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        share: float = SHARE,
+        bounds: tuple[Any, Any] | None = None,
+        confidence: float = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
     def maximum_likelihood(
         self,
         model: Any,
@@ -1892,6 +2213,51 @@ class Asking:
         epsilon: Number,
         bounds: tuple[Any, Any] | None = None,
         confidence: float | None = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    @overload
+    def minimum(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        share: float = SHARE,
+        bounds: tuple[Any, Any] | None = None,
+        confidence: float = 0.95,
+        granularity: float | None = None,
+        guaranteed: bool = False,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[float]:
+        """A low value, the 1% quantile, with an interval for the population's. Pure.
+
+        The least value itself belongs to one person, and cannot be told. What is told is the quantile that a `share` of the
+        people, 1%, lies below, and its first line says so. The other options are those of `quantile`.
+
+        Example: session.minimum("age", epsilon=0.5)
+        """
+    @overload
+    def minimum(
+        self,
+        x: str | Sequence[str],
+        *,
+        epsilon: Number,
+        share: float = SHARE,
+        bounds: tuple[Any, Any] | None = None,
+        confidence: float = 0.95,
         granularity: float | None = None,
         guaranteed: bool = False,
         delta: Any = 0.0,
@@ -2303,6 +2669,52 @@ class Asking:
         strata: str | Sequence[str] | None = None,
         largest_weight: float | None = None,
         design: Any = None,
+        delta: Any = 0.0,
+        groupby: str | Sequence[str],
+        keys: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Groups: ...
+    @overload
+    def survival(
+        self,
+        time: str | Sequence[str],
+        event: str | Sequence[str],
+        *,
+        epsilon: Number,
+        times: Any,
+        parts: int = 4,
+        equals: Any = None,
+        groupby: None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[StepCurve]:
+        """The share of people without the event at each of the public `times`, by Kaplan and Meier, with intervals. Pure.
+
+        `time` is how long a person was watched, `event` whether the event came then (true, or what `equals` says) or
+        watching ended without it.
+        The interval of each time, by itself, allows for sampling and noise, and for what a grid of times hides: `parts` is
+        in how many parts the time from one of `times` to the next is cut. The value has `.at` and `.heights`, is called
+        with a time, and `.reaches(0.5)` is the median. Times at which too few people are left have no number.
+
+        Example: session.survival("age", "age >= 65", times=[2, 5, 8], epsilon=0.5)
+        """
+    @overload
+    def survival(
+        self,
+        time: str | Sequence[str],
+        event: str | Sequence[str],
+        *,
+        epsilon: Number,
+        times: Any,
+        parts: int = 4,
+        equals: Any = None,
         delta: Any = 0.0,
         groupby: str | Sequence[str],
         keys: Any = None,

@@ -21,6 +21,7 @@ from discreet.privacy.values import (
     MultivariateNormal,
     Scalar,
     Shares,
+    StepCurve,
     TestResult,
     Value,
     Vector,
@@ -50,6 +51,7 @@ VALUES: list[Value] = [
     Distribution("poisson", {"rate": 2.0}, poisson),
     MultivariateNormal(np.array([1.0, 2.0]), np.array([[1.0, 0.5], [0.5, 2.0]]), ("a", "b")),
     TestResult(1.5, 0.03),
+    StepCurve(np.array([1.0, 2.0, 4.0]), np.array([0.9, 0.5, 0.25]), falls=True),
     CrossCounts(("sex", "ill"), (("F", None), (True,)), np.array([3, 3, 4, 4, 7, 7]), 2),
 ]
 

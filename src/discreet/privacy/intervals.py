@@ -92,6 +92,7 @@ class QuantileSpread:
     about: str
     sampling: Any
     privacy: Any
+    target: str = ""  # stands beside the name of the answer
 
     def interval(self, confidence: float) -> Interval:
         """The interval, at the confidence that was declared."""

@@ -25,6 +25,7 @@ from discreet.privacy.values import (
     MultivariateNormal,
     Scalar,
     Shares,
+    StepCurve,
     TestResult,
     Vector,
     label,
@@ -33,6 +34,7 @@ from discreet.privacy.values import (
 FAINT: Final = 0.003  # of the highest step: lower ones at the ends are not drawn
 DRAWN: Final = 4096  # steps
 LEVEL: Final = 0.05
+PARTS: Final = ("value", "low", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Line:
     low: Sequence[float] = ()
     high: Sequence[float] = ()
     left_out: float = 0.0  # the share of the whole that lies in steps too low to be drawn
+    what: str = "density"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +129,8 @@ def marks(shown: Shown) -> list[Mark]:
         case Clusters():
             names = [f"{at} (about {size:,.0f} rows)" for at, size in enumerate(value.sizes.tolist(), 1)]
             return [_grid(names, value.columns, rows, by_column=True)]
-        case Density() if len(value.heights) <= DRAWN:
-            return _steps(value, rows)
+        case Density() | StepCurve() if len(value.heights) <= DRAWN:
+            return _steps(value, rows) if isinstance(value, Density) else _stairs(value, rows)
         case Distribution() if value.curve is not None:
             x, y = value.curve
             return [Line(x.tolist(), y.tolist()), PointMarks(rows, together=False)]
@@ -188,6 +191,17 @@ def _steps(value: Density, rows: Sequence[NamedNumber]) -> list[Mark]:
     x = np.repeat(edges[first : last + 1], 2)[1:-1]
     left = max(0.0, float(mass.sum() - mass[first:last].sum()))
     return [Line(x.tolist(), np.repeat(tall[first:last], 2).tolist(), low, high, left)]
+
+
+def _stairs(value: StepCurve, rows: Sequence[NamedNumber]) -> list[Mark]:
+    """Steps in their band, from place to place; places without a number are not drawn."""
+    known = [(place, row) for place, row in zip(value.at.tolist(), rows, strict=False) if row.value is not None]
+    if len(known) < 2:
+        return []
+    x = [place for place, _ in known for _ in (0, 1)][1:]
+    y, low, high = ([float(getattr(row, part) or 0.0) for _, row in known for _ in (0, 1)][:-1] for part in PARTS)
+    found = Line(x, y, what="share of people")
+    return [replace(found, low=low, high=high) if all(row.barred for _, row in known) else found]
 
 
 INK, PALE, PRIVACY, LIGHT = "#1b5e8c", "#a9c4de", "#b04a00", "#d5dce3"  # as in report/style.py
@@ -280,11 +294,13 @@ def _bars(ax: Any, bars: Bars, shown: Shown) -> None:
 
 def _line(ax: Any, line: Line, shown: Shown) -> None:
     if line.low and shown.interval is not None:
-        called = f"{shown.interval.name}, all bins at once"
+        at_once = "all at once" if line.what != "density" else "all bins at once"
+        each = at_once if "by itself" not in shown.interval.about else "each place by itself"
+        called = f"{shown.interval.name}, {each}"
         ax.fill_between(line.x, line.low, line.high, color=PALE, linewidth=0, label=called)
     ax.plot(line.x, line.y, color=INK, linewidth=1.2)
     ax.set_ylim(bottom=0)
-    ax.set_ylabel("density")
+    ax.set_ylabel(line.what)
     if isinstance(shown.value, Distribution) and shown.interval is not None:
         ends = "; ".join(f"{row.name} {row.low:.4g} to {row.high:.4g}" for row in shown.numbers if row.barred)
         ax.set_title(f"{shown.name}\n{shown.interval.name}: {ends}", fontsize=10)

@@ -17,6 +17,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.value_arrays import Array, Counts, Floats, Matrix, Scalar, Shares, TestResult, Vector, label
+from discreet.privacy.value_curves import StepCurve
 from discreet.privacy.value_models import (
     Clusters,
     Coefficients,
@@ -28,11 +29,22 @@ from discreet.privacy.value_models import (
 from discreet.privacy.value_tables import CrossCounts
 
 __all__ = ["Array", "Clusters", "Coefficients", "Counts", "CrossCounts", "Density", "Distribution", "Link", "Matrix"]
-__all__ += ["MultivariateNormal", "Scalar", "Shares", "TestResult", "Value", "Vector", "label", "like", "plain"]
+__all__ += [
+    "MultivariateNormal",
+    "Scalar",
+    "Shares",
+    "StepCurve",
+    "TestResult",
+    "Value",
+    "Vector",
+    "label",
+    "like",
+    "plain",
+]
 __all__ += ["recall", "stored", "value_of"]
 
 Numbers = Scalar | Vector | Matrix | Counts | CrossCounts | Shares | TestResult
-Models = Coefficients | Clusters | Density | Distribution | MultivariateNormal
+Models = Coefficients | Clusters | Density | StepCurve | Distribution | MultivariateNormal
 Value = Numbers | Models
 MOST: Final = 100_000  # numbers of one stored value
 
@@ -259,6 +271,7 @@ FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
         Density,
         {"edges": _row, "heights": _row, "below": _number, "above": _number, "fine": _row, "reached": _row},
     ),
+    "step curve": (StepCurve, {"at": _row, "heights": _row, "falls": bool}),
     "multivariate normal": (MultivariateNormal, {"mean": _row, "covariance": _rows, "names": _names}),
     "test": (TestResult, {"statistic": _number, "p_value": _number}),
     "distribution": (_fitted, {"family": _text, "parameters": _parameters, "curve": _curve}),

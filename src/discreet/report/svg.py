@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.picture import LEVEL, Bars, CellMarks, Chance, Line, Mark, PointMarks, marks
-from discreet.privacy.values import Coefficients, Counts, Density, Distribution
+from discreet.privacy.values import Coefficients, Counts, Density, Distribution, StepCurve
 from discreet.report.sentences import Axis, chance, in_brackets, number, spelled
 
 UNFIT: Final = re.compile(
@@ -250,6 +250,8 @@ def _curve_caption(line: Line, shown: Shown) -> str:
             beyond = [(word, share) for word, share in (("Below", below), ("Above", above)) if share > 0]
             ends = "".join(f" {word} the bins lies {number(100 * share, 2)}%." for word, share in beyond)
             return f"{band}{out if line.left_out else ''}{ends}"
+        case StepCurve() if shown.interval is not None:
+            return f"Steps: shares of people; band: {shown.interval.name}."
         case Distribution(family=family):
             return f"The density of the released {family} distribution."
     return ""

@@ -10,7 +10,9 @@ Why
     changed the same plan still has the answers of then, with their date: another title asks anew.
 """
 
+import inspect
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -34,6 +36,7 @@ from discreet.session import Session, paid
 from discreet.version import __version__
 
 FORMAT: Final = "discreet report 2"
+CALLING: Final = ("Pure", "No bounds", "delta")  # what a description says to those who call the function
 Watch = Callable[[str], None]
 
 
@@ -233,29 +236,46 @@ def _all(answers: Sequence[Release[Any] | Groups]) -> list[Release[Any]]:
 
 
 def methods(questions: Sequence[Question]) -> list[dict[str, str]]:
-    """Each mechanism once, with what its module says that it releases."""
-    found = {}
+    """Each statistic once, for readers: what it gives, who has published the method, and its name in the records."""
+    found: dict[str, tuple[str, dict[str, None], dict[str, None]]] = {}
     for question in questions:
-        kinds = [type(question.price.mechanism)] + (
-            [type(question.price.finder)] if question.price.finder is not None else []
-        )
-        for kind in kinds:
-            found[kind.__name__] = releases_of(kind)
-    return [{"name": name, "text": text} for name, text in found.items()]
+        kind = type(question.price.mechanism)
+        name = question.statistic.name
+        _, sources, recorded = found.setdefault(name, (_told(question.statistic.make.__doc__ or ""), {}, {}))
+        recorded[kind.__name__] = None
+        if source := published(kind):
+            sources[f"Method: {source}."] = None
+    return [
+        {"name": _heading(name), "text": " ".join([told, *sources, f"In the records: {', '.join(recorded)}."])}
+        for name, (told, sources, recorded) in found.items()
+    ]
 
 
-def releases_of(kind: type) -> str:
-    """The section "Releases" of a mechanism's module, or what the mechanism says of itself.
+def _heading(name: str) -> str:
+    return name[:1].upper() + name[1:].replace("_", " ")
+
+
+def _told(text: str) -> str:
+    """The first paragraph of a statistic's description, without what is said to those who call it."""
+    first = " ".join(inspect.cleandoc(text).split("\n\n")[0].split())
+    kept = [said for said in re.split(r"(?<=[.])\s+", first) if "`." not in said and not said.startswith(CALLING)]
+    return " ".join(kept or [first]).replace("`", "")
+
+
+def published(kind: type) -> str:
+    """Who has published a mechanism's method, by the proof in its module; nothing where that names nobody.
 
     >>> from discreet.statistics.count import Count
-    >>> releases_of(Count).endswith(".")
-    True
+    >>> published(Count)
+    'Ghosh, Roughgarden and Sundararajan 2009'
     """
     lines = (sys.modules[kind.__module__].__doc__ or "").splitlines()
-    if "Releases" not in lines:
-        return (kind.__doc__ or kind.__name__).strip().splitlines()[0]
-    section = takewhile(lambda line: not line or line.startswith(" "), lines[lines.index("Releases") + 1 :])
-    return " ".join(line.strip() for line in section if line.strip())
+    if "Source" not in lines:
+        return ""
+    section = takewhile(lambda line: not line or line.startswith(" "), lines[lines.index("Source") + 1 :])
+    found = re.split(r"(?<=[\d)])\.", " ".join(line.strip() for line in section if line.strip()))[0]
+    found = found.rstrip(".")
+    return found if re.search(r"\d{4}", found) and ".py" not in found and "[" not in found else ""
 
 
 def _assumptions(answers: Sequence[Release[Any] | Groups]) -> list[str]:

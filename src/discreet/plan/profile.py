@@ -6,7 +6,7 @@ Why
     [profile.1] A noisy count takes a twentieth of epsilon; for columns without a declared type, a noisy share of cells
     that are numbers takes another tenth, in equal parts; for those that may hold texts, a noisy number of different
     values takes another twentieth. What comes next is chosen by these answers: a plan whose loss is fixed before it is
-    run and composes to the rest of epsilon at delta ([bound_plan.1]), whatever was chosen. Then basic composition.
+    run and composes to the rest of epsilon at delta ([pricing.1]), whatever was chosen. Then basic composition.
 """
 
 import json
@@ -24,7 +24,7 @@ from discreet.errors import BadInput, Refused
 from discreet.ledger import Ledger
 from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
-from discreet.plan.bound_plan import price
+from discreet.plan.pricing import price
 from discreet.plan.run_plan import Watch, dossier, methods, shown, stored
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, Neighbours

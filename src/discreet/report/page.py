@@ -198,6 +198,7 @@ def _data(data: ReportData) -> str:
         "One row is": data.unit,
         "Person": data.person,
         "Hidden": data.neighbours,
+        "As of": data.as_of,
         "Rows": "private" if data.rows is None else number(data.rows),
     }
     return _section("Data", _pairs(rows.items()))

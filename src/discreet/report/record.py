@@ -32,6 +32,7 @@ class ReportData(Strict):
     person: Text | None
     neighbours: Text
     rows: int | None
+    as_of: Text | None = None
 
 
 class ReportBudget(Amounts):
@@ -63,6 +64,7 @@ class ReportEntry(Strict):
     forecast: Plain | None
     about: Text | None = None
     kind: Text | None = None
+    digest: Text | None = None
     release: StoredRelease | None = None
     groups: list[StoredGroup] | None = None
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.cli.app import watching
+from discreet.cli.describe_command import watching
 
 
 @pytest.mark.parametrize("quiet", [True, False])

@@ -100,12 +100,14 @@ def test_show_for_people(used: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         *table, total = out.splitlines()
         assert max(map(len, table)) <= width
         words = " ".join(out.split())
-        for expected in ("time (UTC)", "analyst", "0.4", "private choice,", '{"value":', "no answer was"):
+        for expected in ("entry 4, ", ", ann: ", "(epsilon 0.4)", '{"value":', "no answer was"):
             assert expected in words
         assert "[bold]share\ufffd" in out  # neither colours nor the direction of writing are for notes to choose
         assert "\u202e" not in out
         assert total.startswith("2 charges: epsilon 0.55 spent; epsilon 0.45 is left of 1")
     plain = used("show", "l", "patients of the region")[1]
+    for expected in ("time (UTC)", "analyst", "0.4", "private choice,"):
+        assert expected in " ".join(plain.split())
     assert "47.1" not in plain
     last = used("show", "l", "trial 7", "--last", 2)[1]
     assert "analyst" not in last

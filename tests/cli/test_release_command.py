@@ -122,8 +122,7 @@ def test_a_dry_run_shows_what_would_be_refused(command: Run, plan: Path) -> None
 def test_a_plan_beyond_its_budget(command: Run, plan: Path, unread: Callable[[], None]) -> None:
     assert command("release", "plan.toml", "--yes", "--seed", 1)[0] == 0
     unread()
-    plan.write_text(plan.read_text().replace("A small", "Another"))
-    code, out, err = command("release", "plan.toml", "--yes", "--force")
+    code, out, err = command("release", "plan.toml", "--yes", "--force", "--as-of", "2027-01-01")
     assert code == 4
     assert err == (
         "OverBudget: this costs epsilon 1, and 0.5 is left of 1.5; ask for epsilon=0.5 or less, or fewer columns\n"
@@ -132,8 +131,8 @@ def test_a_plan_beyond_its_budget(command: Run, plan: Path, unread: Callable[[],
     assert charges(plan.parent) == 1
     plan.write_text(plan.read_text().replace('"count"', '"count"\nepsilon = 2'))
     code, _, err = command("release", "plan.toml", "--dry-run")
-    assert code == 2
-    assert "nothing is left for those with a share" in err
+    assert code == 4
+    assert "cost epsilon 2 together" in err
 
 
 def test_nobody_says_yes(command: Run, plan: Path, unread: Callable[[], None]) -> None:
@@ -270,3 +269,25 @@ def test_a_table_that_is_gone_after_the_charge(command: Run, plan: Path, monkeyp
     code, _, _ = command("release", "plan.toml", "--yes", "--seed", 1)
     assert code == 0
     assert charges(plan.parent) == 1
+
+
+def test_a_plan_is_edited_grown_and_run_next_year(command: Run, plan: Path) -> None:
+    """Edits are free; a new release costs what it costs; a new date asks anew, and the two years are compared."""
+    text = plan.read_text().replace("epsilon = 1.5", "epsilon = 9")
+    plan.write_text(text)
+    assert command("release", "plan.toml", "--yes", "--seed", 1, "--out", "first")[0] == 0
+    plan.write_text(text.replace("A small", "Another"))
+    code, out, _ = command("release", "plan.toml", "--dry-run")
+    assert code == 0
+    assert "were asked before, and cost nothing now" in " ".join(out.split())
+    assert command("release", "plan.toml", "--yes", "--out", "second")[0] == 0
+    assert charges(plan.parent) == 1
+    assert command("release", "plan.toml", "--as-of", "soon")[0] == 2
+    assert command("release", "plan.toml", "--yes", "--seed", 2, "--out", "third", "--as-of", "2027-01-01")[0] == 0
+    assert charges(plan.parent) == 2
+    code, out, _ = command("compare", "first/results.json", "third/results.json")
+    assert code == 0
+    for said in ("difference", "95% interval", "The noise of the two reports is independent.", "Not for publication"):
+        assert said in " ".join(out.split())
+    assert json.loads(command("compare", "first/results.json", "third/results.json", "--json")[1])["changes"]
+    assert command("compare", "first/results.json", "nowhere.json")[0] == 2

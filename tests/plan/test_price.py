@@ -9,7 +9,8 @@ from discreet.accounting import compose
 from discreet.accounting.filter import Budget
 from discreet.asking import People, Question
 from discreet.errors import BadInput, OverBudget
-from discreet.plan.bound_plan import Bound, price
+from discreet.plan.bound_plan import Bound
+from discreet.plan.pricing import price
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Composed
@@ -32,7 +33,7 @@ def finds(place: int, epsilon: Number) -> Question:
     return asked(TABLE, PEOPLE, "histogram", (), {"x": "town", "epsilon": epsilon, "delta": 1e-6}, terms=Terms())
 
 
-@pytest.mark.claim("bound_plan.1")
+@pytest.mark.claim("pricing.1")
 @pytest.mark.parametrize("delta", [0.0, 1e-3])
 @pytest.mark.parametrize("many", [1, 30])
 def test_the_composed_epsilon_is_what_is_charged_and_fits(many: int, delta: float) -> None:
@@ -55,7 +56,7 @@ def test_shares_are_kept() -> None:
     ]
 
 
-@pytest.mark.claim("bound_plan.1")
+@pytest.mark.claim("pricing.1")
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(OverBudget, match=r"cost epsilon 1\.2 together, at delta 0; the plan may spend 1\."):
         price(counts, [0.6, 0.6], [1, 1], Budget(1.0))
@@ -65,7 +66,7 @@ def test_what_does_not_fit_is_refused() -> None:
         price(finds, [0.5], [1], Budget(1.0, 1e-7))
 
 
-@pytest.mark.claim("bound_plan.1")
+@pytest.mark.claim("pricing.1")
 def test_a_plan_of_all_prices(bound: Callable[[str], Bound], head: str) -> None:
     text = head.replace("epsilon = 1.0", "epsilon = 1.0\ndelta = 1e-5").replace("unit =", "rows = 600\nunit =") + (
         "[[release]]\nid = 'fixed'\nstatistic = 'count'\nepsilon = 0.2\n"
@@ -88,7 +89,7 @@ def means(place: int, epsilon: Number) -> Question:
     return asked(PAIRS, PEOPLE, "mean", (["age", "weight"],), options, terms=Terms())
 
 
-@pytest.mark.claim("bound_plan.1")
+@pytest.mark.claim("pricing.1")
 def test_a_plan_costs_no_more_than_its_releases_one_by_one() -> None:
     """The slack of several means is dear at the sum of their epsilons; each pays for its own at its own."""
     found = price(means, [6.0] * 4, [1] * 4, Budget(24.0, 4e-10))
@@ -98,7 +99,7 @@ def test_a_plan_costs_no_more_than_its_releases_one_by_one() -> None:
         price(means, [6.0] * 4, [1] * 4, Budget(24.0, 3.9e-10))
 
 
-@pytest.mark.claim("bound_plan.1")
+@pytest.mark.claim("pricing.1")
 def test_the_price_of_a_plan_is_an_upper_bound() -> None:
     def ask(place: int, epsilon: Number) -> Question:
         return (means, counts)[place](place, epsilon)

@@ -207,3 +207,73 @@ def test_an_analyst_has_a_part(bound: Binds, plan: str, folder: Path) -> None:
     with pytest.raises(OverBudget, match="ann"):
         run_plan(bound(text), rng=Seeded(1))
     assert charges(folder) == []
+
+
+def again(folder: Path, text: str, as_of: str | None = None) -> Bound:
+    return bind(parse_plan(text), text, folder, reuse=True, as_of=as_of)
+
+
+@pytest.mark.claim("stored_answers.1")
+@pytest.mark.claim("run_plan.1")
+def test_titles_notes_and_order_are_free(bound: Binds, head: str, plan: str, folder: Path, reads: Any) -> None:
+    first = run_plan(bound(plan), rng=Seeded(1))
+    seen = reads.count
+    count, share = plan.removeprefix(head).split("\n\n")
+    edited = head.replace("A small study", "Another title") + share + "title = 'How many women?'\n\n" + count
+    found = again(folder, edited)
+    assert found.answered()
+    assert not found.priced.new
+    made = run_plan(found, rng=Seeded(2))
+    assert [entry["id"] for entry in made["releases"]] == ["women", "all"]
+    assert made["releases"][0]["question"] == "How many women?"
+    kept = [entry["release"] for entry in reversed(made["releases"])]
+    assert kept == [entry["release"] for entry in first["releases"]]
+    assert made["title"] == "Another title"
+    assert made["budget"]["this"]["epsilon"] == 1.0
+    assert made["created"] == first["created"]
+    assert len(charges(folder)) == 1
+    assert reads.count == seen
+    assert "stored before" in made["budget"]["composition"]
+    assert "<h1>Another title</h1>" in page(made)
+
+
+@pytest.mark.claim("stored_answers.1")
+def test_a_plan_that_grew_pays_for_what_is_new(bound: Binds, plan: str, folder: Path) -> None:
+    first = run_plan(bound(plan), rng=Seeded(1))
+    more = "\n[[release]]\nid = 'old'\nstatistic = 'proportion'\ncolumns = 'age > 60'\n"
+    with pytest.raises(BadInput, match=r"may spend epsilon 1 in all, and its 2 stored answers cost 1"):
+        again(folder, plan + more)
+    grown = plan.replace("[spend]\nepsilon = 1.0", "[spend]\nepsilon = 1.5") + more
+    found = again(folder, grown)
+    assert [question.statistic.name for question in found.priced.new] == ["proportion"]
+    assert float(found.priced.together.epsilon) == pytest.approx(0.5)
+    found.check()
+    made = run_plan(found, rng=Seeded(2))
+    assert [entry["release"] for entry in made["releases"][:2]] == [entry["release"] for entry in first["releases"]]
+    assert [float(charge.cost) for charge in charges(folder)] == pytest.approx([1.0, 0.5])
+    assert made["budget"]["this"]["epsilon"] == pytest.approx(1.5)
+    assert made["budget"]["spent_before"]["epsilon"] == pytest.approx(0)
+    assert made["budget"]["left"]["epsilon"] == pytest.approx(1.5)
+    assert len(made["reproducibility"]["receipts"]) == 2
+    once_more = again(folder, grown)
+    assert once_more.answered()
+    assert run_plan(once_more)["releases"] == made["releases"]
+    assert len(charges(folder)) == 2
+
+
+@pytest.mark.claim("stored_answers.1")
+def test_another_question_date_or_price_is_asked_anew(bound: Binds, plan: str, folder: Path) -> None:
+    run_plan(bound(plan), rng=Seeded(1))
+    assert len(again(folder, plan + "\n# a note\n").kept) == 0  # the very same plan: its own answers are stored
+    assert again(folder, plan).answered()
+    changed = plan.replace("sex == 'F'", "sex == 'M'").replace("epsilon = 1.0", "epsilon = 2.0")
+    assert list(again(folder, changed).kept) == [0]
+    fixed = plan.replace('statistic = "count"', 'statistic = "count"\nepsilon = 0.1').replace("1.0", "2.0")
+    assert list(again(folder, fixed).kept) == [1]
+    later = again(folder, plan, as_of="2027-01-01")
+    assert not later.answered()
+    made = run_plan(later, rng=Seeded(3))
+    assert made["data"]["as_of"] == "2027-01-01"
+    assert len(charges(folder)) == 2
+    assert again(folder, plan, as_of="2027-01-01").answered()
+    assert not again(folder, plan.replace('unit = "patient"', 'unit = "patient"\nmax_rows = 2'), "2028-01-01").kept

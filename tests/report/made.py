@@ -144,11 +144,12 @@ VOID = {"meta"}
 TAGS = {
     *("html", "head", "meta", "title", "style", "body", "header", "main", "section", "article", "nav", "footer"),
     *("h1", "h2", "h3", "h4", "p", "a", "ol", "ul", "li", "dl", "dt", "dd", "div", "span", "strong", "small"),
-    *("table", "thead", "tbody", "tr", "th", "td", "figure", "figcaption"),
+    *("table", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "details", "summary"),
     *("svg", "desc", "line", "rect", "circle", "text", "path"),
 }
 ATTRIBUTES = {
     *("lang", "charset", "http-equiv", "content", "name", "id", "class", "style", "title", "href", "scope", "role"),
+    "rowspan",
     *("tabindex", "aria-label", "aria-labelledby", "aria-hidden", "height", "width", "x", "y", "x1", "x2", "y1", "y2"),
     *("cx", "cy", "r", "d", "text-anchor", "viewbox", "preserveaspectratio"),
 }

@@ -11,6 +11,7 @@ from tests.report.made import Read, dossier, entry, grouped, records
 
 from discreet.errors import BadInput
 from discreet.report import from_json, page, sentence, to_csv, to_json
+from discreet.report.glance import in_words
 from discreet.report.page import POLICY, card, summary
 from discreet.report.record import Report, entry_of
 
@@ -137,7 +138,7 @@ def test_every_verb_is_on_a_whole_page(whole: dict[str, Any]) -> None:
     assert len(set(read.ids)) == len(read.ids)
     assert {link[1:] for link in read.links} <= set(read.ids)
     for name in records():
-        assert f"{name} of bmi" in read.text
+        assert in_words(f"{name} of bmi") in read.text
     assert "NOT FOR PUBLICATION: the noise of" in read.text
     assert "forecast ±0.21; achieved ±" in read.text
     assert "locating the data without bounds needs" in read.text
@@ -166,7 +167,9 @@ def test_a_page_is_made_anew_from_its_json(whole: dict[str, Any]) -> None:
 def test_only_seeded_noise_is_warned_of() -> None:
     open_to_all = page(dossier(entry(records()["publishable"])))
     assert "NOT FOR PUBLICATION" not in open_to_all
-    assert page(dossier(entry(records()["count"]))).count("NOT FOR PUBLICATION") == 2
+    assert page(dossier(entry(records()["count"]))).count("NOT FOR PUBLICATION") == 1
+    mixed = dossier(entry(records()["count"]), entry(records()["publishable"]))
+    assert page(mixed).count("NOT FOR PUBLICATION") == 2  # at the top, and in the card that it is about
 
 
 def test_the_summary_says_how_many_at_what_cost_for_whom() -> None:

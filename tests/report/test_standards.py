@@ -12,7 +12,6 @@ from tests.report.made import dossier, entry, grouped, records
 
 from discreet.cli import main
 from discreet.errors import BadInput
-from discreet.plan.method_names import named_methods
 from discreet.report import page, to_json
 from discreet.report.catalogue import dcat, dcat_record
 from discreet.report.layers import TITLE, UNKNOWN, layers
@@ -117,16 +116,13 @@ def test_every_report_has_the_layers(found: dict[str, Any]) -> None:
     assert TITLE in page(found)
 
 
-def test_methods_have_the_names_of_the_answers() -> None:
+def test_the_forms_name_what_answered_as_the_records_do() -> None:
     entries = [entry(records()[name]) for name in ("count", "linear regression", "test_mean")]
-    answers = [kept.keyed[0][1] for kept in Report.of(dossier(*entries)).releases]
-    listed = [{"name": "Count", "text": "A count."}, {"name": "Formulated", "text": "It wraps another."}]
-    found = named_methods([*listed, {"name": "OpenHistogram", "text": "Finds."}], answers)
-    names = [answer.provenance.mechanism for answer in answers]
-    assert [method["name"] for method in found] == [*names, "OpenHistogram"]
-    assert found[0]["text"] == "A count."
-    assert all(method["text"] not in ("", method["name"]) for method in found)
-    assert "Formulated" not in names
+    found = Report.of(dossier(*entries))
+    names = [kept.keyed[0][1].provenance.mechanism for kept in found.releases]
+    assert found.mechanisms == names
+    assert json.loads(dcat(found))["prov:wasGeneratedBy"]["discreet:mechanism"] == names
+    assert all(name in "".join(line.said for line in layers(found)) for name in names)
 
 
 def test_the_command_writes_the_forms_that_are_asked_for(

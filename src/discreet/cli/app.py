@@ -2,46 +2,19 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
+from discreet.cli.describe_command import Json, Seed, describe, watching
 from discreet.cli.ledger_commands import app as ledger
 from discreet.cli.plan_commands import app as plans
-from discreet.errors import BadInput, clean, printable
+from discreet.errors import BadInput, printable
 from discreet.privacy.meaning import Meaning
 from discreet.version import __version__
 
 FOUND: Final = 7  # the exit code of an audit that found something
-
-
-@contextmanager
-def watching(total: int | None, *, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A function to tell what begins, shown on a terminal's error stream; its steps are the plan's, not the data's."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
-
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield lambda _: None
-        return
-    count = [MofNCompleteColumn()] if total is not None else []
-    bar = Progress(
-        SpinnerColumn(), BarColumn(), *count, TextColumn("{task.description}"), console=console, transient=True
-    )
-    with bar:
-        task = bar.add_task("", total=total)
-        begun = 0
-
-        def watch(title: str) -> None:
-            nonlocal begun
-            bar.update(task, description=clean(title).replace("[", "\\["), completed=begun)
-            begun += 1
-
-        yield watch
 
 
 def show(meaning: Meaning) -> None:
@@ -61,13 +34,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-Seed = Annotated[
-    int | None,
-    typer.Option(help="Repeatable noise, for documents and tests; such answers are not for publication."),
-]
+app.command()(describe)
 app.add_typer(ledger)
 app.add_typer(plans)
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text for people.")]
 
 
 def _version(wanted: bool) -> None:
@@ -124,6 +93,9 @@ def release(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", show_default=False)],
     out: Annotated[Path | None, typer.Option(help="The folder for the answers; else one beside the plan.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the price and the forecast, and stop.")] = False,
+    as_of: Annotated[
+        str | None, typer.Option(help="The date of the table, 2026-12-31 say: a new date asks, and pays, anew.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite answers that are there.")] = False,
     suggest_types: Annotated[
@@ -134,14 +106,17 @@ def release(
 ) -> None:
     """Publish what a plan says: price and forecast first, then one charge, then the answers and a report.
 
-    The same plan again gives the stored answers and costs nothing.
+    A question that was answered before gives the stored answer and costs nothing, whatever its title and its place in
+    the plan; a plan that has grown pays for what is new.
 
     Example: discreet release plan.toml --dry-run
+
+    Example: discreet release plan.toml --as-of 2026-12-31 --out release-2026 --yes
     """
     from discreet.cli import reports as work
     from discreet.noise.randomness import Seeded
 
-    bound = work.load(plan)
+    bound = work.load(plan, _date(as_of))
     folder = out or plan.absolute().parent / f"{plan.stem}-release"
     if suggest_types:
         typer.echo(printable(work.suggestion(bound)))
@@ -178,78 +153,6 @@ def foresee(plan: Path, *, as_json: bool, bound: Any = None) -> None:
     else:
         work.show_forecast(bound)
     bound.check()
-
-
-@app.command()
-def describe(
-    file: Annotated[str, typer.Argument(help="A file, glob, folder or database.", show_default=False)],
-    epsilon: Annotated[float, typer.Option(help="What the whole profile may cost.")],
-    delta: Annotated[float, typer.Option(help="Needed to find categories in texts.")] = 1e-6,
-    person: Annotated[str | None, typer.Option(help="The column that says whose row it is.")] = None,
-    one_row: Annotated[
-        bool, typer.Option("--one-row-per-person", help="Nobody has two rows: then no column has to say whose it is.")
-    ] = False,
-    table: Annotated[str | None, typer.Option(help="The table of a database.")] = None,
-    types: Annotated[
-        list[str] | None,
-        typer.Option("--type", help="What a column holds, as NAME=number, integer, boolean, category, text or date."),
-    ] = None,
-    ids: Annotated[list[str] | None, typer.Option("--id", help="A column of names or ids: it is left out.")] = None,
-    ledger: Annotated[str | None, typer.Option(help="The ledger that records it.")] = None,
-    no_ledger: Annotated[bool, typer.Option("--no-ledger", help="Record it nowhere, on purpose.")] = False,
-    population: Annotated[str | None, typer.Option(help="Whose budget is charged; else the file's name.")] = None,
-    budget: Annotated[float | None, typer.Option(help="The epsilon of a new population, in all.")] = None,
-    budget_delta: Annotated[float, typer.Option(help="The delta of a new population, in all.")] = 0.0,
-    unit: Annotated[str | None, typer.Option(help="What a row, or a person, is called.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the profile as a page, too.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the page if it is there.")] = False,
-    seed: Seed = None,
-    as_json: Json = False,
-) -> None:
-    """A private profile of a whole table, a row a column: missing entries, quartiles, categories, with intervals.
-
-    Example: discreet describe visits.parquet --epsilon 1 --person id --ledger visits.ledger --budget 3
-
-    Example: discreet describe survey.csv --epsilon 1 --one-row-per-person --no-ledger --html profile.html
-    """
-    from discreet.accounting.filter import Budget
-    from discreet.cli.reports import show_profile
-    from discreet.noise.randomness import Seeded
-    from discreet.plan.profile import describe as profile_of
-
-    if (person is None) == (not one_row):
-        both = "--person and --one-row-per-person are both given" if one_row else "nothing says whose row is whose"
-        raise BadInput(f"{both}; give --person COLUMN, or --one-row-per-person if nobody has two rows in the table")
-    if (ledger is None) == (not no_ledger):
-        both = "--ledger and --no-ledger are both given" if no_ledger else "nothing says where the cost is recorded"
-        raise BadInput(f"{both}; give --ledger FILE, or --no-ledger if it shall be recorded nowhere")
-    if html is not None:
-        check_file(html, force)
-    declared = dict(pair(entry) for entry in types or [])
-    with watching(None, quiet=as_json) as watch:
-        dossier = profile_of(
-            file,
-            epsilon=epsilon,
-            delta=delta,
-            person=person,
-            unit="person" if unit is None and one_row and no_ledger else unit,
-            table=table,
-            types=declared or None,
-            ids=ids or (),
-            ledger=ledger,
-            population=population,
-            budget=None if budget is None else Budget(budget, budget_delta),
-            rng=None if seed is None else Seeded(seed),
-            watch=watch,
-        ).to_dict()
-    if as_json:
-        _print(dossier)
-    else:
-        show_profile(dossier)
-    if html is not None:  # afterwards: what was paid for is shown, whatever becomes of the page
-        from discreet.report import page
-
-        html.write_text(page(dossier), encoding="utf-8")
 
 
 @app.command()
@@ -334,6 +237,28 @@ def report(
 
 
 @app.command()
+def compare(
+    old: Annotated[Path, typer.Argument(help="The results.json of the earlier release.", show_default=False)],
+    new: Annotated[Path, typer.Argument(help="That of the later one.", show_default=False)],
+    as_json: Json = False,
+) -> None:
+    """What changed between two releases of the same questions, each difference with an interval. Nothing is charged.
+
+    Example: discreet compare release-2025/results.json release-2026/results.json
+
+    Example: discreet compare old/results.json new/results.json --json
+    """
+    from discreet.cli import reports as work
+    from discreet.report.comparison import compare as changes
+
+    found = changes(work.stored_report(old), work.stored_report(new))
+    if as_json:
+        _print(found.to_dict())
+    else:
+        work.show_changes(found)
+
+
+@app.command()
 def audit(
     mechanism: Annotated[str, typer.Argument(help="module:factory, a function without arguments.", show_default=False)],
     world: Annotated[
@@ -387,20 +312,14 @@ def serve(
     run(config, demo=demo, port=port, say=lambda line: typer.echo(printable(line)))
 
 
-def check_file(file: Path, force: bool) -> None:
-    """Before anything is paid for: the page will have a place."""
-    if file.exists() and not force:
-        raise BadInput(f"{file} is there already; give another name, or --force")
-    if not file.absolute().parent.is_dir():
-        raise BadInput(f"{file.parent} is not a folder; make it first, or give another name")
+def _date(text: str | None) -> str | None:
+    """A date as it is written: 2026-12-31."""
+    from datetime import date
 
-
-def pair(entry: str) -> tuple[str, str]:
-    """NAME=KIND."""
-    name, sign, kind = entry.rpartition("=")
-    if not sign or not name:
-        raise BadInput(f"--type is {entry!r}; write NAME=number, for example age=number")
-    return name, kind
+    try:
+        return None if text is None else date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise BadInput(f"--as-of is {text!r}; write a date as year, month and day: 2026-12-31") from None
 
 
 def _toml(entry: str) -> tuple[str, Any]:

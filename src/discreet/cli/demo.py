@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from discreet.accounting.filter import Budget
 from discreet.cli import reports
-from discreet.cli.app import watching
+from discreet.cli.describe_command import watching
 from discreet.errors import BadInput, OverBudget
 from discreet.ledger import Ledger
 from discreet.noise.randomness import Seeded

@@ -88,7 +88,7 @@ def show_(
 
     Example: discreet ledger show region.ledger patients --last 20 --answers
     """
-    from discreet.cli.ledger_tables import account_record, charge_record, charges_table, show, total_line
+    from discreet.cli.ledger_tables import account_record, answer_lines, charge_record, charges_table, show, total_line
 
     with _opened(ledger, key, anchor) as book:
         account, charges = book.account(population), book.entries(population, last=last)
@@ -97,7 +97,7 @@ def show_(
         _print(account_record(population, "", account) | told)
         return
     if charges:
-        show(charges_table(account, charges, answers))
+        show(*(answer_lines(account, charges) if answers else [charges_table(account, charges)]))
     typer.echo(total_line(account, len(charges)))
 
 

@@ -1,5 +1,6 @@
 """What `discreet ledger` prints: records for machines, tables for people."""
 
+import json
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final
@@ -9,12 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from discreet.accounting.filter import Amount
-from discreet.errors import clean
+from discreet.errors import DiscreetError, clean
 from discreet.ledger.account import Account, Receipt, loss_to_plain
 from discreet.privacy.exact import show as shown
 from discreet.privacy.loss import in_words
+from discreet.report.glance import answers_in_words
 
 NARROWEST: Final = 80  # columns: a narrower table would cut its numbers, so that it is left to the terminal to wrap it
+SHOWN: Final = 60  # answers of one charge
 LONGEST: Final = 300  # of a note, a loss or an answer in a table; the whole is in the JSON
 
 
@@ -91,8 +94,8 @@ def promises(accounts: Sequence[tuple[str, str, Account]]) -> list[Text]:
     return lines
 
 
-def charges_table(account: Account, charges: Sequence[Receipt], answers: bool) -> Table:
-    """One row a charge; an answer stands below its question."""
+def charges_table(account: Account, charges: Sequence[Receipt]) -> Table:
+    """One row a charge."""
     named = any(charge.analyst for charge in charges)
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("entry", justify="right", no_wrap=True)
@@ -104,13 +107,38 @@ def charges_table(account: Account, charges: Sequence[Receipt], answers: bool) -
     table.add_column(account.filter.total.currency.value, justify="right", no_wrap=True)
     for charge in charges:
         question = Text(_cut(charge.note.partition("\n")[0]))
-        if answers:
-            answer = "no answer was stored" if charge.answer is None else _cut(charge.answer)
-            question.append(f"\n{answer}", style="dim")
         cells: list[Any] = [str(charge.number), charge.time[:16].replace("T", " ")]
         cells += [Text(clean(charge.analyst or ""))] if named else []
         table.add_row(*cells, question, Text(_cut(in_words(charge.loss))), shown(charge.cost))
     return table
+
+
+def answer_lines(account: Account, charges: Sequence[Receipt]) -> list[Text]:
+    """Each charge with its stored answers below it, over the whole width."""
+    found = []
+    for charge in charges:
+        who = f", {clean(charge.analyst)}" if charge.analyst else ""
+        asked, cost = (
+            _cut(charge.note.partition("\n")[0]),
+            f"{account.filter.total.currency.value} {shown(charge.cost)}",
+        )
+        found.append(
+            Text(f"entry {charge.number}, {charge.time[:16].replace('T', ' ')}{who}: {asked} ({cost})", "bold")
+        )
+        found += [Text(f"  {line}") for line in _answer(charge.answer)]
+    return found
+
+
+def _answer(stored: str | None) -> list[str]:
+    """A stored answer in short lines; the whole of it is in the JSON."""
+    if stored is None:
+        return ["no answer was stored"]
+    try:
+        lines = answers_in_words(json.loads(stored))
+    except (ValueError, KeyError, TypeError, DiscreetError):  # of another version, say
+        return [_cut(stored)]
+    more = [f"and {len(lines) - SHOWN} more answers"] if len(lines) > SHOWN else []
+    return [_cut(line) for line in lines[:SHOWN]] + more
 
 
 def how_many(charges: int) -> str:

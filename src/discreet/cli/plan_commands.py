@@ -41,7 +41,7 @@ def init(
 
     Example: discreet plan init visits.csv --epsilon 0.5 --budget 2 --out visits.toml
     """
-    from discreet.cli.app import check_file, pair
+    from discreet.cli.describe_command import check_file, pair
     from discreet.plan.draft import draft
     from discreet.plan.plan_file import parse_plan
 

@@ -22,18 +22,19 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.values import label
 from discreet.report import Report, from_json, page, sentence, to_csv, to_json, to_pdf
+from discreet.report.comparison import Comparison
 from discreet.report.overview import ProfileColumn, profile_columns
-from discreet.report.sentences import in_brackets
+from discreet.report.sentences import in_brackets, number
 
 REFUSED: Final = "refused"
 LONGEST: Final = 24  # letters of a column's name in a table
 FILES: Final = ("results.json", "results.csv", "report.html")
 
 
-def load(path: Path) -> Bound:
+def load(path: Path, as_of: str | None = None) -> Bound:
     """The plan, bound to its table and priced: nothing is charged, no row is read."""
     plan, text = read_plan(path)
-    return bind(plan, text, path.absolute().parent, name=path.name)
+    return bind(plan, text, path.absolute().parent, name=path.name, reuse=True, as_of=as_of)
 
 
 def foreseen(bound: Bound) -> dict[str, Any]:
@@ -84,12 +85,12 @@ def show_forecast(bound: Bound) -> None:
         table.add_row(
             Text(release["id"]),
             Text(release["question"]),
-            f"{release['epsilon']:.3g}",
-            f"{release['delta']:.1g}" if release["delta"] else "0",
-            _ahead(release["forecast"] or {}),
+            "stored" if release.get("stored") else f"{release['epsilon']:.3g}",
+            "" if release.get("stored") else f"{release['delta']:.1g}" if release["delta"] else "0",
+            "" if release.get("stored") else _ahead(release["forecast"] or {}),
         )
     console.print(table)
-    forecasts = {release["id"]: release["forecast"] or {} for release in seen["releases"]}
+    forecasts = {one["id"]: one["forecast"] or {} for one in seen["releases"] if not one.get("stored")}
     for key, ahead in forecasts.items():
         if _ahead(ahead) == REFUSED:
             console.print(Text(f"{key} would be refused. In a made-up run: {ahead['refused']}.", style="bold red"))
@@ -99,7 +100,10 @@ def show_forecast(bound: Bound) -> None:
             console.print(Text(f"{key}: {says}."))
     if undeclared := _undeclared(bound):
         console.print(Text(undeclared))
-    console.print(Text(seen["composition"]))
+    if bound.priced.new:
+        console.print(Text(seen["composition"]))
+    if bound.kept:
+        console.print(f"Stored: {len(bound.kept)} of {len(seen['releases'])} were asked before, and cost nothing now.")
     left = (
         f"The budget of {name}: {seen['balance']}."
         if seen["balance"]
@@ -155,12 +159,38 @@ def write(dossier: dict[str, Any], folder: Path) -> list[Path]:
     return [folder / "results.json", *_pages(dossier, folder)]
 
 
-def render(file: Path, folder: Path, force: bool) -> list[Path]:
-    """The files of a stored report, made anew from its JSON; the JSON itself is not written over."""
+def stored_report(file: Path) -> Report:
+    """The report in a file; BadInput if there is none."""
     try:
-        dossier = from_json(file.read_bytes())
+        return from_json(file.read_bytes())
     except OSError as error:
         raise BadInput(f"{file} cannot be read: {error.strerror}; give the results.json of a release") from None
+
+
+def show_changes(found: Comparison) -> None:
+    """A line for each number: then, now, and the difference with its interval."""
+    console = Console(highlight=False)
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("question", overflow="fold")
+    for title in ("old", "new", "difference", f"{100 * found.confidence:g}% interval"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for change in found.changes:
+        value, low, high = change.told
+        asked = Text(clean(change.question + (f": {change.name}" if change.name else "")))
+        sides = (number(one) for one in (change.old, change.new))
+        table.add_row(asked, *sides, value, f"[{low}, {high}]", "clear of 0" if change.clear else "")
+    if found.changes:
+        console.print(table)
+    for line in (*found.left_out, *found.assumptions):
+        console.print(Text(clean(line)))
+    if not found.publishable:
+        console.print("[bold red]Not for publication: noise was seeded.[/]")
+
+
+def render(file: Path, folder: Path, force: bool) -> list[Path]:
+    """The files of a stored report, made anew from its JSON; the JSON itself is not written over."""
+    dossier = stored_report(file)
     check_writable(folder, force, FILES[1:])
     return _pages(dossier, folder)
 
@@ -192,8 +222,8 @@ def show_answers(dossier: dict[str, Any], written: list[Path], *, again: bool = 
     if again:
         console.print(
             f"This plan was answered before, at {dossier['created']}: these are the answers that were stored then. The "
-            "table was not read again and nothing more was charged. For the table as it is now, give the plan another "
-            "title.\n",
+            "table was not read again and nothing more was charged. For the table as it is now, give its date: "
+            "--as-of 2026-12-31, say.\n",
             style="bold",
         )
     for entry in dossier["releases"]:

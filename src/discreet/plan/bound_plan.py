@@ -1,31 +1,21 @@
 """A plan bound to its table: priced and forecast, with nothing charged, and nothing read but the table's schema.
 
-What each release may cost is found first, so that all of them together cost what the plan says.
-
-Promise
-    [bound_plan.1] The epsilon found bounds the whole plan at the plan's delta: all costs are fixed before the
-    first row is read.
-Why
-    [bound_plan.1] Every question is prepared, so that its loss is known, and the losses are composed as one list that
-    nothing changes any more ([compose.1]: privacy loss distributions where they are tightest). The plain sums of the
-    questions' epsilons and deltas bound the plan as well ([filter.1]); the smaller figure counts. What is charged is
-    (epsilon, delta) of the composition, so that plans and single questions add up by [filter.1].
+What each release may cost is found first ([pricing.1]). What is charged is (epsilon, delta) of the composition, so that
+plans and single questions add up by [filter.1].
 """
 
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from discreet.accounting import compose
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.asking import People, Question
-from discreet.errors import BadInput, DiscreetError, OverBudget
+from discreet.errors import BadInput, DiscreetError
 from discreet.forecasts.forecast import forecast
 from discreet.forecasts.required import required
 from discreet.ledger import Ledger
@@ -33,106 +23,16 @@ from discreet.ledger.account import Account
 from discreet.ledger.database import is_there
 from discreet.plan.plan_file import OTHERS, Plan, PlannedRelease, Population, line_of, lines_of
 from discreet.plan.plan_tables import table_of
+from discreet.plan.pricing import Priced, price
+from discreet.plan.stored_answers import Kept, digest_of, kept_answers, left_for_new
 from discreet.privacy.declaration import declared
-from discreet.privacy.exact import Number, exact, show
-from discreet.privacy.loss import Approximate, Composed, Loss
+from discreet.privacy.exact import Number
+from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness
 from discreet.session import Session, asked, check_terms, session_of
 from discreet.statistics.pooled import pools
 from discreet.tables.table import Table
 from discreet.tables.wanted import Terms, alone, known, wanted
-
-STEPS: Final = 24  # of the search for how much more than the plain sum fits
-CLOSE: Final = 0.995  # a plan that costs this part of what it may spend is not searched any further
-Tried = tuple[Fraction, float]  # a total of epsilons one by one, and what it costs together
-
-
-@dataclass(frozen=True, slots=True)
-class Priced:
-    """The questions, what each costs by itself, and what all of them cost together."""
-
-    questions: tuple[Question, ...]
-    together: Budget
-
-    @property
-    def loss(self) -> Loss:
-        """All losses, as one list."""
-        return Composed(tuple(question.price.loss for question in self.questions))
-
-    @property
-    def apart(self) -> Fraction:
-        """The sum of the epsilons, which is what they would cost one by one."""
-        return sum((exact(question.price.guarantee.epsilon) for question in self.questions), Fraction(0))
-
-
-def price(
-    ask: Callable[[int, Number], Question], fixed: Sequence[Number | None], shares: Sequence[Number], spend: Budget
-) -> Priced:
-    """Prepare all questions: those with a fixed epsilon at that, the others at their shares of what fits."""
-    held = sum((exact(epsilon) for epsilon in fixed if epsilon is not None), Fraction(0))
-    whole = sum((exact(share) for share, epsilon in zip(shares, fixed, strict=True) if epsilon is None), Fraction(0))
-
-    ask = cache(ask)  # a fixed price is asked once, however many totals are tried
-
-    def at(total: Fraction) -> tuple[tuple[Question, ...], float]:
-        """All questions at this total, and what they cost together."""
-        asked = tuple(
-            ask(place, total * exact(shares[place]) / whole if epsilon is None else epsilon)
-            for place, epsilon in enumerate(fixed)
-        )
-        found = Priced(asked, spend)
-        epsilon = compose.epsilon(found.loss, spend.delta)  # [bound_plan.1]
-        if sum(exact(question.price.guarantee.delta) for question in asked) <= exact(spend.delta):
-            # [bound_plan.1]: slack may cost less at each epsilon alone
-            epsilon = min(epsilon, compose.as_written(found.apart))
-        return asked, epsilon
-
-    if not whole:
-        return _fitting(*at(Fraction(0)), spend)
-    if held >= exact(spend.epsilon):
-        raise BadInput(
-            f"the releases with an epsilon of their own take {show(held)}, and the plan may spend "
-            f"{show(spend.epsilon)} in all: nothing is left for those with a share"
-        )
-    best = _fitting(*at(exact(spend.epsilon) - held), spend)
-    low, high = (exact(spend.epsilon) - held, float(best.together.epsilon)), None
-    for _ in range(STEPS if spend.delta else 0):  # composed tightly, more than the plain sum may fit
-        if low[1] >= CLOSE * spend.epsilon or (high is not None and high[0] - low[0] <= low[0] / 200):
-            break
-        total = low[0] * 2 if high is None else _between(low, high, float(spend.epsilon) * (1 + CLOSE) / 2)
-        tried, epsilon = at(total)
-        if _fits(epsilon, spend):
-            best, low = _fitting(tried, epsilon, spend), (total, epsilon)
-        else:
-            high = (total, epsilon)
-    return best
-
-
-def _between(low: Tried, high: Tried, target: float) -> Fraction:
-    """The total that would cost the target if the price were a power of the total between these two."""
-    if not math.isfinite(high[1]):
-        return (low[0] + high[0]) / 2
-    place = math.log(target / low[1]) / math.log(high[1] / low[1])
-    return low[0] * exact((high[0] / low[0]) ** min(max(place, 0.05), 0.95))
-
-
-def _fits(epsilon: float, spend: Budget) -> bool:
-    return math.isfinite(epsilon) and exact(epsilon) <= exact(spend.epsilon)
-
-
-def _fitting(asked: tuple[Question, ...], epsilon: float, spend: Budget) -> Priced:
-    if not math.isfinite(epsilon):
-        raise BadInput(
-            f"the plan may spend delta {show(spend.delta)}, and its releases need more: raise [spend] delta, or "
-            f"give less to {', '.join(question.title for question in asked if question.price.guarantee.delta)}"
-        )
-    if not _fits(epsilon, spend):
-        raise OverBudget(
-            f"the plan's releases cost epsilon {show(epsilon)} together, at delta {show(spend.delta)}; "
-            f"the plan may spend {show(spend.epsilon)}. Ask for less, or spend more"
-        )
-    return Priced(asked, Budget(epsilon, spend.delta))  # [bound_plan.1]
-
 
 OWN: Final = Fraction(1, 2)  # of the plan's delta, for the releases' own; the rest is for composing them tightly
 
@@ -148,17 +48,22 @@ class Bound:
     people: People
     priced: Priced
     forecasts: tuple[Mapping[str, Any] | None, ...]
+    digests: tuple[str, ...]
+    kept: Mapping[int, Kept] = field(default_factory=dict)
+    as_of: str | None = None
 
     @property
     def digest(self) -> str:
-        """What names the plan in the ledger: the same plan is answered once."""
-        content = json.dumps(self.plan.model_dump(mode="json"), sort_keys=True)
-        return hashlib.sha256(content.encode()).hexdigest()
+        """What names the plan in the ledger: the same plan is answered once for each date."""
+        return plan_digest(self.plan, self.as_of)
 
     @property
     def request(self) -> str:
-        """The plan's request."""
-        return f"plan {self.digest}"
+        """The plan's request; of one that has grown, that for its new questions."""
+        if not self.kept:
+            return f"plan {self.digest}"
+        new = [digest for place, digest in enumerate(self.digests) if place not in self.kept]
+        return f"plan {hashlib.sha256(json.dumps([self.digest, new]).encode()).hexdigest()}"
 
     def balance(self) -> Filter | None:
         """The population's budget as it is now; None if it is not opened yet. Nothing is written."""
@@ -168,6 +73,8 @@ class Bound:
 
     def answered(self) -> bool:
         """Whether its answers are stored: then they cost nothing. Nothing is written."""
+        if self.kept and len(self.kept) == len(self.digests):
+            return True
         if not is_there(_path(self.plan.population.ledger, self.folder)):
             return False
         with _ledger(self.plan.population, self.folder, reading=True) as ledger:
@@ -219,8 +126,20 @@ class Bound:
             raise
 
 
-def bind(plan: Plan, text: str, folder: Path, *, name: str = "the plan") -> Bound:
-    """Read the table's schema, prepare and price every release; BadInput with the line of what is wrong."""
+def plan_digest(plan: Plan, as_of: str | None) -> str:
+    """Of all that a plan says, and of the date that its answers are for."""
+    content = plan.model_dump(mode="json") | ({} if as_of is None else {"as_of": as_of})
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def bind(
+    plan: Plan, text: str, folder: Path, *, name: str = "the plan", reuse: bool = False, as_of: str | None = None
+) -> Bound:
+    """Read the table's schema, prepare and price every release; BadInput with the line of what is wrong.
+
+    With `reuse`, questions whose answers are stored in the ledger cost nothing ([stored_answers.1]): the price is that
+    of the others. `as_of` is a date: the same question about another one is asked, and paid for, anew.
+    """
     lines = lines_of(text)
 
     def named(place: tuple[str, ...], error: BadInput) -> BadInput:
@@ -256,11 +175,47 @@ def bind(plan: Plan, text: str, folder: Path, *, name: str = "the plan") -> Boun
 
     fixed = [_fixed(plan, entry) for entry in plan.release]
     shares = [entry.share or 1 for entry in plan.release]
-    priced = price(ask, fixed, shares, Budget(plan.spend.epsilon, plan.spend.delta))
+    spend = Budget(plan.spend.epsilon, plan.spend.delta)
+
+    def digests(questions: Iterable[Question]) -> tuple[str, ...]:
+        return tuple(digest_of(one, of, table, as_of) for one, of in zip(questions, plan.release, strict=True))
+
+    kept: dict[int, Kept] = {}
+    if reuse and _account(plan.population, folder, None) is not None:
+        drawn = (ask(place, spend.epsilon if one is None else one) for place, one in enumerate(fixed))
+        kept = _kept(plan, folder, digests(drawn), as_of)
+    new = [place for place in range(len(fixed)) if place not in kept]
+    bought: dict[int, Question] = {}
+    if new:
+        own, parts = [fixed[place] for place in new], [shares[place] for place in new]
+        part = price(lambda at, epsilon: ask(new[at], epsilon), own, parts, left_for_new(spend, kept, len(new)))
+        bought, spend = dict(zip(new, part.questions, strict=True)), part.together
+    every = (bought.get(place) or ask(place, kept[place].cost[0]) for place in range(len(fixed)))
+    priced = Priced(tuple(every), spend, frozenset(kept))
     forecasts = tuple(
         _forecast(plan, entry, question) for entry, question in zip(plan.release, priced.questions, strict=True)
     )
-    return Bound(plan=plan, text=text, folder=folder, table=table, people=people, priced=priced, forecasts=forecasts)
+    return Bound(
+        plan=plan,
+        text=text,
+        folder=folder,
+        table=table,
+        people=people,
+        priced=priced,
+        forecasts=forecasts,
+        digests=digests(priced.questions),
+        kept=kept,
+        as_of=as_of,
+    )
+
+
+def _kept(plan: Plan, folder: Path, digests: tuple[str, ...], as_of: str | None) -> dict[int, Kept]:
+    """The stored answers, unless those of this very plan are."""
+    population = plan.population
+    with _ledger(population, folder, reading=True) as ledger:
+        if ledger.answer(f"plan {plan_digest(plan, as_of)}") is not None:
+            return {}
+        return kept_answers(ledger, population.name, population.analyst, digests)
 
 
 def people_of(plan: Plan, folder: Path) -> People:

@@ -6,7 +6,7 @@ Why
     [profile.1] A noisy count takes a twentieth of epsilon; for columns without a declared type, a noisy share of cells
     that are numbers takes another tenth, in equal parts; for those that may hold texts, a noisy number of different
     values takes another twentieth. What comes next is chosen by these answers: a plan whose loss is fixed before it is
-    run and composes to the rest of epsilon at delta ([bound_plan.1]), whatever was chosen. Then basic composition.
+    run and composes to the rest of epsilon at delta ([pricing.1]), whatever was chosen. Then basic composition.
 """
 
 import json
@@ -24,7 +24,7 @@ from discreet.errors import BadInput, Refused
 from discreet.ledger import Ledger
 from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
-from discreet.plan.bound_plan import price
+from discreet.plan.pricing import price
 from discreet.plan.run_plan import Watch, dossier, methods, shown, stored
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, Neighbours
@@ -327,7 +327,7 @@ def _answered(
         spent=spent,
         balance=None if charged is None else (charged[1], charged[0].balance),
         composition=f"One budget for the whole profile: epsilon {show(spent.epsilon)}, delta {show(spent.delta)}.",
-        methods=methods([question for _, question, _ in answers]),
+        methods=methods([question for _, question, _ in answers], [release for _, _, release in answers]),
         answers=[release for _, _, release in answers],
         receipt=receipt,
         plan=None,

@@ -2,17 +2,23 @@
 
 Promise
     [run_plan.1] The plan is charged once, before a row is read, at what its composition costs; nothing is shown before
-          all of it is stored. The same plan again gives the stored answers, at no cost.
+          all of it is stored. The same plan again gives the stored answers, at no cost, and a plan that was edited
+          pays for its new questions alone.
 Why
-    [run_plan.1] [bound_plan.1] and [store.1], [store.2]. If the run is cut short, budget is spent and nothing
+    [run_plan.1] [pricing.1] and [store.1], [store.2]. If the run is cut short, budget is spent and nothing
     was seen; the same plan then computes anew at no cost, and only what is stored is ever shown. A run that fails by
-    itself after a draw has failed for good ([session.3]). After the table
-    changed the same plan still has the answers of then, with their date: another title asks anew.
+    itself after a draw has failed for good ([session.3]). What is stored is found by its question
+    ([stored_answers.1]); what is charged is the composition of the others. After the table changed the same plan still
+    has the answers of then: another date (`as_of`) asks anew.
 """
 
+import inspect
 import json
-from collections.abc import Callable, Sequence
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any, Final
 
 from discreet.accounting.filter import Budget, Currency, Filter
@@ -20,9 +26,11 @@ from discreet.asking import Question
 from discreet.errors import DiscreetError
 from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
-from discreet.plan.bound_plan import Bound, Priced
-from discreet.plan.method_names import named_methods, releases_of
-from discreet.privacy.exact import show
+from discreet.plan.bound_plan import Bound
+from discreet.plan.pricing import Priced
+from discreet.plan.stored_answers import Kept
+from discreet.plan.stored_answers import paid as paid_before
+from discreet.privacy.exact import exact, show
 from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate
 from discreet.privacy.meaning import explain
@@ -33,13 +41,16 @@ from discreet.session import Session, paid
 from discreet.version import __version__
 
 FORMAT: Final = "discreet report 2"
+CALLING: Final = ("Pure", "No bounds", "delta")  # what a description says to those who call the function
 Watch = Callable[[str], None]
 
 
 def run_plan(bound: Bound, *, rng: Randomness | None = None, watch: Watch = lambda _: None) -> dict[str, Any]:
     """Charge, read, answer and store: the dossier of all answers. `watch` is told the title of each as it begins."""
     with bound.session(rng) as private:
-        for question in bound.priced.questions:
+        if bound.kept and not bound.priced.new:
+            return _dossier(bound, private, private.balance, None, [])  # [stored_answers.1]
+        for question in bound.priced.new:
             question.check()
         before, spent = private.balance, bound.priced.together
         counted = before.total.currency
@@ -56,7 +67,7 @@ def run_plan(bound: Bound, *, rng: Randomness | None = None, watch: Watch = lamb
             return stored(receipt.answer)
         answers = []
         with private.once(receipt) as noise:
-            for question in bound.priced.questions:
+            for question in bound.priced.new:
                 watch(question.title)
                 answers.append(_answered(question, private, noise, receipt))
             made = paid(lambda: json.dumps(_dossier(bound, private, before, receipt, answers), allow_nan=False))
@@ -68,21 +79,56 @@ def _answered(question: Question, session: Session, rng: Randomness, receipt: Re
 
 
 def _dossier(
-    bound: Bound, private: Session, before: Filter, receipt: Receipt, answers: Sequence[Release[Any] | Groups]
+    bound: Bound, private: Session, before: Filter, receipt: Receipt | None, answers: Sequence[Release[Any] | Groups]
 ) -> dict[str, Any]:
-    return dossier(
+    """The report of new answers, and of those that were stored before."""
+    kept, new = bound.kept, iter(answers)
+    entries = [
+        _entry(bound, place, next(new)) if place not in kept else _kept_entry(bound, place)
+        for place in range(len(bound.digests))
+    ]
+    cost, off = paid_before(kept)
+    together = bound.priced.together
+    spent = Budget(cost + (exact(together.epsilon) if receipt else 0), off + (exact(together.delta) if receipt else 0))
+    made = dossier(
         title=bound.plan.title,
         description=bound.plan.description,
-        data=about(private),
-        entries=[_entry(bound, place, answer) for place, answer in enumerate(answers)],
-        spent=bound.priced.together,
+        data=about(private) | ({} if bound.as_of is None else {"as_of": bound.as_of}),
+        entries=entries,
+        spent=spent,
         balance=(before, private.balance),
         composition=composition(bound.priced),
-        methods=methods(bound.priced.questions),
+        methods=methods(bound.priced.questions, answers),
         answers=answers,
         receipt=receipt,
         plan=bound.digest,
     )
+    return with_kept(made, kept) if kept else made
+
+
+def with_kept(made: dict[str, Any], kept: Mapping[int, Kept]) -> dict[str, Any]:
+    """The report, with what is to be said of answers that were stored before: receipts, assumptions, cost."""
+    reports = [one.report for one in kept.values()]
+    made["assumptions"] = list(
+        dict.fromkeys([*made["assumptions"], *(one for old in reports for one in old["assumptions"])])
+    )
+    receipts = [*(one for old in reports for one in old["reproducibility"]["receipts"])]
+    made["reproducibility"]["receipts"] = list(dict.fromkeys([*receipts, *made["reproducibility"]["receipts"]]))
+    cost, off = paid_before(kept)
+    told = f"{len(kept)} of the answers were stored before, for epsilon {show(cost)}, and cost nothing now. "
+    made["budget"]["composition"] = told + (made["budget"]["composition"] if len(kept) < len(made["releases"]) else "")
+    if (before := made["budget"]["spent_before"]) is not None:
+        before["epsilon"] = max(0.0, before["epsilon"] - float(cost))
+        before["delta"] = max(0.0, before["delta"] - float(off))
+    if len(kept) == len(made["releases"]):
+        made["created"] = max(old["created"] for old in reports)
+    return made
+
+
+def _kept_entry(bound: Bound, place: int) -> dict[str, Any]:
+    """A stored entry under the name and the title that the plan gives it now."""
+    asked, question = bound.plan.release[place], bound.priced.questions[place]
+    return dict(bound.kept[place].entry) | {"id": asked.id, "question": asked.title or question.title}
 
 
 def stored(text: str) -> dict[str, Any]:
@@ -91,7 +137,7 @@ def stored(text: str) -> dict[str, Any]:
     if "failed" in found:
         raise DiscreetError(
             "no answers could be made to this plan when it was paid for, and a second draw would cost as much again; "
-            "to pay for one, give the plan another title"
+            "to pay for one, give the plan another title or another date (--as-of)"
         )
     return found
 
@@ -146,7 +192,7 @@ def dossier(
         },
         "releases": entries,
         "meaning": list(explain(guarantee).sentences),
-        "methods": named_methods(methods, _all(answers)),
+        "methods": methods,
         "assumptions": _assumptions(answers),
         "reproducibility": {
             "discreet": __version__,
@@ -163,7 +209,7 @@ def dossier(
 def composition(priced: Priced) -> str:
     """How the releases add up, in a sentence."""
     together, apart = float(priced.together.epsilon), float(priced.apart)
-    count = len(priced.questions)
+    count = len(priced.new)
     if count == 1:
         return f"One release, epsilon {show(together)}."
     if together < apart * (1 - 1e-9):
@@ -190,7 +236,8 @@ def price_list(bound: Bound) -> dict[str, Any]:
                 "delta": float(question.price.guarantee.delta),
                 "forecast": forecast,
             }
-            for asked, question, forecast in both
+            | ({"stored": True} if place in bound.kept else {})
+            for place, (asked, question, forecast) in enumerate(both)
         ],
     }
 
@@ -213,6 +260,7 @@ def _entry(bound: Bound, place: int, answer: Release[Any] | Groups) -> dict[str,
         "by": " and ".join(answer.columns) if isinstance(answer, Groups) else None,
         "options": plain(asked.options),
         "forecast": bound.forecasts[place],
+        "digest": bound.digests[place],
     }
     return entry | shown(answer)
 
@@ -231,16 +279,48 @@ def _all(answers: Sequence[Release[Any] | Groups]) -> list[Release[Any]]:
     return [one for answer in answers for one in (answer.values() if isinstance(answer, Groups) else [answer])]
 
 
-def methods(questions: Sequence[Question]) -> list[dict[str, str]]:
-    """Each mechanism once, with what its module says that it releases."""
-    found = {}
-    for question in questions:
-        kinds = [type(question.price.mechanism)] + (
-            [type(question.price.finder)] if question.price.finder is not None else []
-        )
-        for kind in kinds:
-            found[kind.__name__] = releases_of(kind)
-    return [{"name": name, "text": text} for name, text in found.items()]
+def methods(questions: Sequence[Question], answers: Sequence[Release[Any] | Groups]) -> list[dict[str, str]]:
+    """Each statistic once, for readers: what it gives, who has published the method, and its name in the records."""
+    found: dict[str, tuple[str, dict[str, None], dict[str, None]]] = {}
+    for question, answer in zip(questions, answers, strict=True):
+        price, name = question.price, question.statistic.name
+        _, sources, recorded = found.setdefault(name, (_told(question.statistic.make.__doc__ or ""), {}, {}))
+        recorded |= dict.fromkeys(one.provenance.mechanism for one in _all([answer]))
+        if price.finder is not None:
+            recorded[type(price.finder).__name__] = None
+        if source := published(type(price.mechanism)):
+            sources[f"Method: {source}."] = None
+    return [
+        {"name": _heading(name), "text": " ".join([told, *sources, f"In the records: {', '.join(recorded)}."])}
+        for name, (told, sources, recorded) in found.items()
+    ]
+
+
+def _heading(name: str) -> str:
+    return name[:1].upper() + name[1:].replace("_", " ")
+
+
+def _told(text: str) -> str:
+    """The first paragraph of a statistic's description, without what is said to those who call it."""
+    first = " ".join(inspect.cleandoc(text).split("\n\n")[0].split())
+    kept = [said for said in re.split(r"(?<=[.])\s+", first) if "`." not in said and not said.startswith(CALLING)]
+    return " ".join(kept or [first]).replace("`", "")
+
+
+def published(kind: type) -> str:
+    """Who has published a mechanism's method, by the proof in its module; nothing where that names nobody.
+
+    >>> from discreet.statistics.count import Count
+    >>> published(Count)
+    'Ghosh, Roughgarden and Sundararajan 2009'
+    """
+    lines = (sys.modules[kind.__module__].__doc__ or "").splitlines()
+    if "Source" not in lines:
+        return ""
+    section = takewhile(lambda line: not line or line.startswith(" "), lines[lines.index("Source") + 1 :])
+    found = re.split(r"(?<=[\d)])\.", " ".join(line.strip() for line in section if line.strip()))[0]
+    found = found.rstrip(".")
+    return found if re.search(r"\d{4}", found) and ".py" not in found and "[" not in found else ""
 
 
 def _assumptions(answers: Sequence[Release[Any] | Groups]) -> list[str]:

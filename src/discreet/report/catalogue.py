@@ -50,7 +50,7 @@ def dcat_record(dossier: Mapping[str, Any] | Report) -> dict[str, Any]:
             "@type": "prov:SoftwareAgent",
             "dct:title": f"discreet {kept.get('discreet', '')}".strip(),
         },
-        "discreet:mechanism": [method.name for method in report.methods],
+        "discreet:mechanism": report.mechanisms,
         "discreet:planSha256": kept.get("plan_sha256"),
         "discreet:receipt": receipts,
     }

@@ -42,7 +42,7 @@ def layers(report: Report) -> tuple[Line, ...]:
         Line(
             undermine,
             "Algorithms and correctness",
-            f"{', '.join(method.name for method in report.methods) or 'None'}; each with its proof at the top of its "
+            f"{', '.join(report.mechanisms) or 'None'}; each with its proof at the top of its "
             f"module, and tests that replay it on neighbours. discreet {report.reproducibility.get('discreet', '')}.",
         ),
         Line(undermine, "Composition", _sentence(budget.composition) if budget.composition else f"{UNKNOWN}."),

@@ -18,15 +18,15 @@ from typing import Any, Final
 from discreet.privacy.intervals import Shown
 from discreet.privacy.picture import LEVEL, PointMarks, group_rows
 from discreet.privacy.values import TestResult, label
+from discreet.report.glance import glance, in_words
 from discreet.report.layers import TITLE, layers
 from discreet.report.overview import overview, profile_columns
 from discreet.report.record import Report, ReportBudget, ReportData, ReportEntry
-from discreet.report.sentences import NONE, answer, half_widths, leaves, number, of_groups, sentence, spanned
-from discreet.report.svg import MOST, box, drawn, figure, figured, number_table, picture, text
+from discreet.report.sentences import NONE, Axis, answer, half_widths, leaves, number, of_groups, sentence, spanned
+from discreet.report.svg import MOST, box, common, drawn, figure, figured, number_table, picture, text
 
 SHEET: Final = files("discreet.report").joinpath("style.css").read_text("utf-8")
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-LISTED: Final = 4  # with more answers the page begins with a list of them
 
 
 def page(dossier: Mapping[str, Any] | Report) -> str:
@@ -61,12 +61,12 @@ def sections(report: Report) -> str:
 
 def _answers(report: Report) -> str:
     """A card for each answer; of a profile a row for each column, which opens to its cards."""
-    columns = profile_columns(report)
+    columns, together = profile_columns(report), _together(report)
     if not columns:
-        return "".join(card(entry, place) for place, entry in enumerate(report.releases, 1))
+        return "".join(card(entry, place, together) for place, entry in enumerate(report.releases, 1))
     cards: dict[str, str] = defaultdict(str)
     for place, entry in enumerate(report.releases, 1):
-        cards[entry.columns[0] if entry.columns else ""] += card(entry, place)
+        cards[entry.columns[0] if entry.columns else ""] += card(entry, place, together)
     rest = "".join(f"<p>{text(sentence(entry))}</p>" for entry in report.releases if not entry.columns)
     return rest + overview(columns, cards)
 
@@ -84,36 +84,51 @@ def summary(report: Report) -> str:
     return f"{answers} about {data.population}{rows}, for {cost} in all; what is hidden is {hidden}.{none}"
 
 
-def card(entry: ReportEntry, place: int) -> str:
-    """One question, the `place`-th of the page: the answer in words, its picture, its promise, what was forecast."""
+def _together(report: Report) -> frozenset[str]:
+    """What all answers share and the page says once: the warning of seeded noise, and the receipt."""
+    seeded = bool(report.releases) and not any(entry.publishable for entry in report.releases)
+    receipts = {one.provenance.receipt for entry in report.releases for _, one in entry.keyed}
+    kept = report.reproducibility.get("receipts") or []
+    return frozenset(name for name, once in (("warning", seeded), ("receipt", receipts <= {*kept})) if once)
+
+
+def card(entry: ReportEntry, place: int, together: frozenset[str] = frozenset()) -> str:
+    """One question, the `place`-th of the page: the answer in words, its picture, its promise, what was forecast.
+
+    `together` names what the page says once for all its cards: "warning", "receipt".
+    """
     shown = entry.shown()
     kind = "card refused" if entry.refused else "card"
-    warning = "" if entry.publishable else '<p class="warn">NOT FOR PUBLICATION: seeded noise</p>'
+    seeded = not entry.publishable and "warning" not in together
+    warning = '<p class="warn">NOT FOR PUBLICATION: seeded noise</p>' if seeded else ""
     body = _single(entry, shown[0][1]) if entry.groups is None else _groups(entry, shown)
     promises = dict.fromkeys(str(release.guarantee) for _, release in entry.keyed)
     notes = dict.fromkeys(note for _, release in entry.keyed for note in release.provenance.notes)
     listed = "".join(f"<li>{text(note)}</li>" for note in list(notes)[:MOST])
+    facts, more = _facts(entry, [one for _, one in shown], together)
     return (
         f'<article class="{kind}" id="answer-{place}" aria-labelledby="asked-{place}">'
-        f'<h3 id="asked-{place}">{text(entry.asked[:1].upper() + entry.asked[1:])}</h3>{warning}{body}'
-        f"{_pairs(_facts(entry, [one for _, one in shown]))}"
+        f'<h3 id="asked-{place}">{text(in_words(entry.asked))}</h3>{warning}{body}{_pairs(facts)}'
+        "<details><summary>Privacy and method</summary>"
         + "".join(f'<p class="guarantee"><strong>Privacy:</strong> {text(said)}</p>' for said in list(promises)[:MOST])
+        + _pairs(more)
         + (f'<ul class="notes">{listed}</ul>' if listed else "")
-        + "</article>\n"
+        + "</details></article>\n"
     )
 
 
-def _single(entry: ReportEntry, shown: Shown) -> str:
+def _single(entry: ReportEntry, shown: Shown, scale: Axis | None = None) -> str:
     if shown.refusal is not None:
         reason = f'<p class="refusal">{text(shown.refusal)}</p>'
         return f'<p class="answer"><strong>No answer was given.</strong></p>{reason}'
-    return f'<p class="answer">{text(answer(entry.asked, shown))}</p>{drawn(shown, entry.asked)}'
+    return f'<p class="answer">{text(answer(entry.asked, shown))}</p>{drawn(shown, entry.asked, scale)}'
 
 
 def _groups(entry: ReportEntry, groups: Sequence[tuple[Any, Shown]]) -> str:
     rows = group_rows(groups)
     if rows is None:
-        each = "".join(f"<h4>{text(label(key))}</h4>{_single(entry, shown)}" for key, shown in groups[:MOST])
+        scale = common([shown for _, shown in groups[:MOST]])
+        each = "".join(f"<h4>{text(label(key))}</h4>{_single(entry, shown, scale)}" for key, shown in groups[:MOST])
         more = f'<p class="soft">{number(len(groups) - MOST)} more are in the CSV.</p>' if len(groups) > MOST else ""
         return each + more
     bar = next((shown.interval for _, shown in groups if shown.interval is not None), None)
@@ -139,20 +154,25 @@ def _remark(shown: Shown) -> str:
     return ""
 
 
-def _facts(entry: ReportEntry, shown: Sequence[Shown]) -> list[tuple[str, str]]:
-    """What was forecast beside what was achieved, and who answered."""
+Facts = list[tuple[str, str]]
+
+
+def _facts(entry: ReportEntry, shown: Sequence[Shown], together: frozenset[str]) -> tuple[Facts, Facts]:
+    """What was forecast beside what was achieved; and who answered."""
     forecast, history = entry.forecast or {}, [release.provenance for _, release in entry.keyed]
     planned, achieved = spanned(leaves(forecast.get("half_width"))), half_widths(shown)
     units = str(forecast.get("units") or "")
     ahead = f"forecast ±{planned} {units}".rstrip()
     width = f"{ahead}; achieved {f'±{achieved}' if achieved else 'none'}" if planned else ""
+    receipts = [] if "receipt" in together else [one.receipt for one in history if one.receipt]
     return [
-        ("Half-width", width),
-        ("Expected error", f"{spanned(leaves(forecast.get('error')))} {units}".strip() if forecast else ""),
         ("Only where", entry.where or ""),
         ("For each", entry.by or ""),
+        ("Half-width", width),
+    ], [
+        ("Expected error", f"{spanned(leaves(forecast.get('error')))} {units}".strip() if forecast else ""),
         ("Mechanism", ", ".join(dict.fromkeys(one.mechanism for one in history if one.mechanism))),
-        ("Receipt", ", ".join(dict.fromkeys(one.receipt for one in history if one.receipt))),
+        ("Receipt", ", ".join(dict.fromkeys(receipts))),
     ]
 
 
@@ -166,12 +186,10 @@ def _head(report: Report) -> str:
         else ""
     )
     told = f'<p class="soft">{text(report.description)}</p>' if report.description else ""
-    links = "".join(f'<li><a href="#answer-{at}">{text(entry.asked)}</a></li>' for at, entry in enumerate(entries, 1))
-    listed = len(entries) > LISTED and not profile_columns(report)
-    contents = f'<nav aria-label="Answers"><ol class="contents">{links}</ol></nav>' if listed else ""
+    table = "" if profile_columns(report) else glance(report)
     return (
         f"<header><h1>{text(report.title)}</h1>{told}"
-        f'<p class="lead">{text(summary(report))}</p>{warning}{contents}</header>'
+        f'<p class="lead">{text(summary(report))}</p>{warning}{table}</header>'
     )
 
 
@@ -182,6 +200,7 @@ def _data(data: ReportData) -> str:
         "One row is": data.unit,
         "Person": data.person,
         "Hidden": data.neighbours,
+        "As of": data.as_of,
         "Rows": "private" if data.rows is None else number(data.rows),
     }
     return _section("Data", _pairs(rows.items()))

@@ -32,6 +32,7 @@ class ReportData(Strict):
     person: Text | None
     neighbours: Text
     rows: int | None
+    as_of: Text | None = None
 
 
 class ReportBudget(Amounts):
@@ -63,6 +64,7 @@ class ReportEntry(Strict):
     forecast: Plain | None
     about: Text | None = None
     kind: Text | None = None
+    digest: Text | None = None
     release: StoredRelease | None = None
     groups: list[StoredGroup] | None = None
 
@@ -114,6 +116,11 @@ class Report(Strict):
     methods: list[ReportMethod]
     assumptions: list[Text]
     reproducibility: Plain
+
+    @property
+    def mechanisms(self) -> list[str]:
+        """What answered, each once, by the name in the records."""
+        return [*dict.fromkeys(one.provenance.mechanism for entry in self.releases for _, one in entry.keyed)]
 
     @classmethod
     def of(cls, dossier: "Mapping[str, Any] | Report") -> "Report":

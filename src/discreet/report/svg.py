@@ -33,13 +33,27 @@ def text(thing: Any) -> str:
     return escape(UNFIT.sub("\ufffd", str(thing)), quote=True)
 
 
-def drawn(shown: Shown, title: str) -> str:
+def drawn(shown: Shown, title: str, scale: Axis | None = None) -> str:
     """Every mark of a release, with what it means; nothing where there is nothing to draw."""
-    return "".join(figured(mark, shown, title) for mark in marks(shown))
+    return "".join(figured(mark, shown, title, scale) for mark in marks(shown))
 
 
-def figured(mark: Mark, shown: Shown, title: str) -> str:
-    """One mark with its legend."""
+def common(several: Sequence[Shown]) -> Axis | None:
+    """One scale for the pictures of several answers beside each other; None where they have none in common."""
+    found = [mark for shown in several for mark in marks(shown)]
+    rows = [
+        row
+        for mark in found
+        if isinstance(mark, Bars) or (isinstance(mark, PointMarks) and mark.together)
+        for row in mark.rows[:MOST]
+    ]
+    if not rows or len({type(mark) for mark in found}) > 1:
+        return None
+    return Axis.over(_ends(rows), zero=any(isinstance(mark, Bars) or getattr(mark, "zero", False) for mark in found))
+
+
+def figured(mark: Mark, shown: Shown, title: str, scale: Axis | None = None) -> str:
+    """One mark with its legend, on a scale of its own unless one is given."""
     match mark:
         case PointMarks(rows=(NamedNumber(name=""),) as rows):
             return _alone(rows[0], shown, title)
@@ -47,7 +61,7 @@ def figured(mark: Mark, shown: Shown, title: str) -> str:
             inside = "".join(_own_scale(row, shown) for row in rows[:MOST])
             return figure(inside, f"{legend(shown, rows)} Each has its own scale.{_cut(rows)}", title)
         case PointMarks(rows=rows) | Bars(rows=rows):
-            axis = Axis.over(_ends(rows[:MOST]), zero=isinstance(mark, Bars) or mark.zero)
+            axis = scale or Axis.over(_ends(rows[:MOST]), zero=isinstance(mark, Bars) or mark.zero)
             if axis is None:
                 return ""
             inside = "".join(_one_scale(row, axis, shown, bar=isinstance(mark, Bars)) for row in rows[:MOST])

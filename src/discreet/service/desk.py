@@ -5,7 +5,7 @@ Promise
           their own requests, and the clock. What leaves is what the ledger stored, at a tick that was fixed beforehand.
     [desk.2] A request is another's until it is published: whoever may not see it is told that there is none.
 Why
-    [desk.1] `price` binds a plan ([bound_plan.1]), which reads a schema; `state_of` reads the state of a request only
+    [desk.1] `price` binds a plan ([pricing.1]), which reads a schema; `state_of` reads the state of a request only
     once it is due ([service_requests.3]); a failure has one sentence.
     [desk.2] `seen_by` is the only way from an id to a request.
 """

@@ -1,0 +1,142 @@
+"""A report at a glance: each question in words, its answer, its interval and its epsilon, as one table."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from discreet.privacy.intervals import NamedNumber, Shown
+from discreet.privacy.values import Counts, CrossCounts, Density, Matrix, Scalar, Shares, TestResult, label
+from discreet.report.record import Report, ReportEntry, entry_of
+from discreet.report.sentences import chance, number, spelled
+from discreet.report.svg import text
+
+LINES: Final = 3  # numbers of one answer; the others are in its card
+SIGNS: Final = {
+    ">=": "is at least",
+    "<=": "is at most",
+    "==": "is",
+    "!=": "is not",
+    ">": "is above",
+    "<": "is below",
+}
+SIGN: Final = re.compile(r"""("[^"]*"|'[^']*')|\s*(>=|<=|==|!=|>|<)\s*""")
+OPENINGS: Final = {"histogram of ": "how many by ", "proportion of ": "share with ", "count where ": "how many where "}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One number of an answer: what it is about, the number, and its interval."""
+
+    name: str
+    value: str
+    interval: str
+
+
+def in_words(asked: str) -> str:
+    """A question that was named by its statistic and columns, for readers; one in somebody's own words as it is.
+
+    >>> in_words("mean of bmi where age >= 18"), in_words("proportion of smoker == 'Yes'")
+    ('Mean of bmi where age is at least 18', "Share with smoker is 'Yes'")
+    """
+    said = next((new + asked.removeprefix(old) for old, new in OPENINGS.items() if asked.startswith(old)), asked)
+    said = SIGN.sub(lambda found: found[1] or f" {SIGNS[found[2]]} ", said)
+    return said[:1].upper() + said[1:]
+
+
+def lines_of(entry: ReportEntry) -> list[Line]:
+    """The first numbers of an answer, the largest first where they are counts, and how many more there are."""
+    found: list[Line] = []
+    for key, shown in entry.shown():
+        name = "" if entry.groups is None else label(key)
+        found += _lines(name, shown)
+    more = len(found) - LINES
+    return found if more <= 1 else [*found[:LINES], Line(f"and {number(more)} more", "", "")]
+
+
+def _lines(group: str, shown: Shown) -> list[Line]:
+    match shown.value:
+        case None:
+            return [Line(group, "refused", "")]
+        case TestResult(p_value=p):
+            return [Line(group, f"p {chance(p)}", "")]
+        case Scalar(value=value) if not shown.numbers:
+            ends = "" if shown.interval is None else f"{shown.interval.low} to {shown.interval.high}"
+            return [Line(group, label(value), ends)]
+        case Density() | Matrix():
+            return [Line(group, "see below", "")]
+        case Counts() | Shares() | CrossCounts():
+            rows = sorted(shown.drawn, key=lambda row: -(row.value or 0))
+        case _:
+            rows = list(shown.numbers)
+    return [_line(", ".join(filter(None, (group, row.name))), row) for row in rows] or [Line(group, "none", "")]
+
+
+def _line(name: str, row: NamedNumber) -> Line:
+    value, low, high = spelled(row.value, row.low, row.high)
+    return Line(name, value, f"{low} to {high}" if row.barred else "")
+
+
+def glance(report: Report) -> str:
+    """The table; nothing for a report without answers."""
+    if not report.releases:
+        return ""
+    head = "".join(
+        f'<th scope="col"{side}>{said}</th>'
+        for said, side in (
+            ("Question", ""),
+            ("", ""),
+            ("Answer", ' class="n"'),
+            ("Interval", ""),
+            ("Epsilon", ' class="n"'),
+        )
+    )
+    body = "".join(_rows(entry, place) for place, entry in enumerate(report.releases, 1))
+    return (
+        '<nav class="wide glance" tabindex="0" aria-label="All answers"><table>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></nav>"
+    )
+
+
+def _rows(entry: ReportEntry, place: int) -> str:
+    lines = lines_of(entry)
+    cost = max((float(release.guarantee.epsilon) for _, release in entry.keyed), default=None)
+    asked = f'<a href="#answer-{place}">{text(in_words(entry.asked))}</a>'
+    many = f' rowspan="{len(lines)}"' if len(lines) > 1 else ""
+    found = ""
+    for at, line in enumerate(lines or [Line("", "none", "")]):
+        first = f'<th scope="row"{many}>{asked}</th>' if not at else ""
+        last = f'<td class="n"{many}>{number(cost, 3)}</td>' if not at else ""
+        kind = "" if not at else ' class="next"'
+        found += (
+            f"<tr{kind}>{first}<td>{text(line.name)}</td>"
+            f'<td class="n">{text(line.value)}</td><td>{text(line.interval)}</td>{last}</tr>'
+        )
+    return found
+
+
+ALONE: Final[dict[str, Any]] = {
+    "id": "1",
+    "question": "",
+    "statistic": "",
+    "columns": [],
+    "options": {},
+    "where": None,
+    "by": None,
+    "forecast": None,
+}
+
+
+def answers_in_words(record: dict[str, Any]) -> list[str]:
+    """A stored answer, of a plan, of a profile or of one question: a short line for each question."""
+    if "failed" in record:
+        return ["no answer could be made"]
+    several = "releases" in record
+    answer = {"groups": record["groups"]} if "groups" in record else {"release": record}
+    found = []
+    for entry in Report.of(record).releases if several else [entry_of(ALONE | answer)]:
+        told = [
+            " ".join(filter(None, (line.name, line.value, line.interval and f"[{line.interval}]")))
+            for line in lines_of(entry)
+        ]
+        found.append((f"{in_words(entry.asked)}: " if several else "") + "; ".join(told))
+    return found

@@ -9,7 +9,16 @@ from tests.service.conftest import HOSTILE, PASSWORD, World, hidden, plan
 
 from discreet.service.guards import LARGEST
 
-PAGES = ("/catalogue", "/catalogue/people", "/ask/people", "/requests", "/account", "/inbox", "/rules", "/people")
+PAGES: tuple[str, ...] = (
+    "/catalogue",
+    "/catalogue/people",
+    "/ask/people",
+    "/requests",
+    "/account",
+    "/inbox",
+    "/rules",
+    "/people",
+)
 PAGES += ("/sources", "/ledger", "/ledger/verify", "/ledger/entries.csv", "/questions", "/requests/x", "/inbox/x")
 OPEN = ("/login", "/published", "/api", "/api/v1/openapi.json", "/static/service.css", "/static/htmx.min.js")
 
@@ -41,7 +50,9 @@ def test_every_answer_has_a_strict_policy(world: World) -> None:
 def test_no_page_has_a_script_or_a_style_in_it(world: World) -> None:
     which = world.submit(text=plan(statistic="mean", columns="age"))
     world.answered(which)
-    pages = {"ann": ("/catalogue", "/catalogue/people", "/ask/people", f"/requests/{which}", "/account")}
+    pages: dict[str, tuple[str, ...]] = {
+        "ann": ("/catalogue", "/catalogue/people", "/ask/people", f"/requests/{which}", "/account")
+    }
     pages |= {"sue": ("/inbox", f"/inbox/{which}", "/rules", "/people", "/sources", "/ledger", "/questions")}
     for name, paths in pages.items():
         for path in paths:
@@ -165,7 +176,13 @@ def _toml(text: str) -> str:
     return as_toml(text)
 
 
-PATHS = ("/static/../desk.py", "/static/..%2fdesk.py", "/static/%2e%2e/%2e%2e/desk.py", "/static/", "/static")
+PATHS: tuple[str, ...] = (
+    "/static/../desk.py",
+    "/static/..%2fdesk.py",
+    "/static/%2e%2e/%2e%2e/desk.py",
+    "/static/",
+    "/static",
+)
 PATHS += ("/requests/..%2f..%2fetc%2fpasswd", "/requests/x/report.html%00.csv", "/catalogue/..%2fservice.toml")
 PATHS += ("/requests/1' OR '1'='1", "/published/x'; DROP TABLE discreet_people; --", "/docs", "/redoc", "/openapi.json")
 

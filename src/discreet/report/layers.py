@@ -35,7 +35,8 @@ def layers(report: Report) -> tuple[Line, ...]:
         else "noise from the operating system, drawn exactly in whole numbers: no floating-point noise"
     )
     refused = sum(entry.refused for entry in report.releases)
-    charged = ", ".join(map(str, report.reproducibility.get("receipts") or [])) or "no ledger was charged"
+    receipts = report.reproducibility.get("receipts")
+    charged = "the ledger was charged before the data were read" if receipts else "no ledger was charged"
     return (
         Line(promise, "Privacy parameters", f"{_sentence(cost)} {_sentence(whole)}"),
         Line(promise, "Unit of privacy", f"{_sentence(f'one {data.unit}{person}')} {_sentence(data.neighbours)}"),
@@ -64,7 +65,7 @@ def layers(report: Report) -> tuple[Line, ...]:
         Line(
             undermine,
             "Security and access control",
-            f"Charged before the data was read: {charged}. {UNKNOWN}, who can read the data, the ledger and its key.",
+            f"{_sentence(charged)} {UNKNOWN}, who can read the data, the ledger and its key.",
         ),
         Line(
             beneath,

@@ -78,11 +78,11 @@ def ask(name: str, who: Who, column: str = "") -> HTMLResponse:
     return HTMLResponse(_ask(who, source, form=BEGIN | {"release": [first]}))
 
 
-def _written(sent: Posted) -> str:
+def _written(sent: Posted, source: Source) -> str:
     """The plan in either view."""
     if sent.text("view", 10) == "text":
         return sent.text("text", LARGEST)
-    return to_text(_form(sent))
+    return to_text(_form(sent), source.columns)
 
 
 def _form(sent: Posted) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def price(name: str, sent: Sent) -> HTMLResponse:
     source = source_of(sent.desk, name)
     text = ""
     try:
-        text = _written(sent)
+        text = _written(sent, source)
         told = sent.desk.foreseen(sent.desk.price(text, source, sent.person), sent.person)
     except DiscreetError as error:
         return HTMLResponse(render("_price.html", says=str(error), told=None, source=source, text=text))
@@ -118,10 +118,10 @@ def view(name: str, sent: Sent) -> HTMLResponse:
             text = sent.text("text", LARGEST)
             if action != "form":
                 return HTMLResponse(_ask(sent.visitor, source, view="text", text=text))
-            return HTMLResponse(_ask(sent.visitor, source, form=to_form(text)))
+            return HTMLResponse(_ask(sent.visitor, source, form=to_form(text, source.columns)))
         form = _form(sent)
         if action == "text":
-            return HTMLResponse(_ask(sent.visitor, source, view="text", text=to_text(form)))
+            return HTMLResponse(_ask(sent.visitor, source, view="text", text=to_text(form, source.columns)))
         if action == "more":
             form["release"].append(NEW)
         if action.startswith("less-") and action[5:].isdigit() and len(form["release"]) > 1:
@@ -138,7 +138,7 @@ def submit(name: str, sent: Sent) -> Response:
     sent.visitor.must_be("analyst", "steward")
     source = source_of(sent.desk, name)
     try:
-        request = sent.desk.submit(_written(sent), source, sent.person)
+        request = sent.desk.submit(_written(sent, source), source, sent.person)
     except DiscreetError as error:
         text = sent.text("view", 10) == "text"
         again = {"view": "text", "text": sent.text("text", LARGEST)} if text else {"form": _form(sent)}

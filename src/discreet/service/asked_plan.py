@@ -15,7 +15,7 @@ from discreet.asking import Question
 from discreet.errors import BadInput
 from discreet.plan.bound_plan import Bound, bind
 from discreet.plan.plan_file import parse_plan
-from discreet.service.settings import Source
+from discreet.service.settings import CodebookColumn, Source
 from discreet.tables.where import Where
 
 LARGEST: Final = 65_536  # characters of a plan
@@ -73,8 +73,11 @@ def asks(text: str) -> list[dict[str, Any]]:
     return [{name: one.get(name) for name in ("statistic", "columns", "formula", "where", "groupby")} for one in found]
 
 
-def to_text(form: Mapping[str, Any]) -> str:
-    """The plan that a form describes: title, description, epsilon, delta, and a list of questions."""
+Book = Mapping[str, CodebookColumn]
+
+
+def to_text(form: Mapping[str, Any], book: Book) -> str:
+    """The plan that a form describes; groups and categories that the codebook knows are written into it."""
     lines = [f"title = {as_toml(form.get('title') or 'Untitled')}"]
     if form.get("description"):
         lines.append(f"description = {as_toml(form['description'])}")
@@ -87,26 +90,39 @@ def to_text(form: Mapping[str, Any]) -> str:
         if columns:
             lines.append(f"columns = {as_toml(columns[0] if len(columns) == 1 else columns)}")
         lines += [f"{name} = {as_toml(asked[name])}" for name in ("where", "groupby", "title") if asked.get(name)]
-        options = (asked.get("options") or "").strip()
-        if options:
-            lines.append(f"options = {{ {', '.join(line.strip().rstrip(',') for line in options.splitlines())} }}")
+        if asked.get("groupby") and _categories(asked["groupby"], book):
+            lines.append(f"keys = {as_toml(_categories(asked['groupby'], book))}")
+        given = [line.strip().rstrip(",") for line in (asked.get("options") or "").splitlines() if line.strip()]
+        if asked.get("statistic") == "histogram" and not given and len(columns) == 1 and _categories(columns[0], book):
+            given = [f"categories = {as_toml(_categories(columns[0], book))}"]
+        lines += [f"options = {{ {', '.join(given)} }}"] if given else []
     return "\n".join(lines) + "\n"
 
 
-def to_form(text: str) -> dict[str, Any]:
+def _categories(column: str, book: Book) -> list[str]:
+    return list(book[column].categories) if column in book else []
+
+
+def to_form(text: str, book: Book) -> dict[str, Any]:
     """The form of a plan; BadInput if it says what the form has no place for."""
     try:
         plan = tomllib.loads(text)
         form = {name: plan.get(name, "") for name in ("title", "description")}
         form |= {"epsilon": plan["spend"]["epsilon"], "delta": plan["spend"].get("delta", 0), "release": []}
         for asked in plan["release"]:
+            known = _categories(str(asked.get("groupby")), book)
+            if asked.get("keys") == known:
+                del asked["keys"]
             more = sorted(set(asked) - {*FORM, "id"})
             if more or isinstance(asked.get("groupby"), list):
                 raise BadInput(
                     f"the form has no place for {', '.join(more) or 'several groups'}; edit the plan as text"
                 )
             columns = asked.get("columns") or []
-            options = "\n".join(f"{name} = {as_toml(value)}" for name, value in asked.get("options", {}).items())
+            own = asked.get("options", {})
+            if own == {"categories": _categories(str(columns), book)}:
+                own = {}
+            options = "\n".join(f"{name} = {as_toml(value)}" for name, value in own.items())
             told = {name: asked.get(name, "") for name in ("statistic", "where", "groupby", "title")}
             form["release"].append(
                 told | {"columns": [columns] if isinstance(columns, str) else list(columns), "options": options}

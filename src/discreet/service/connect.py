@@ -11,8 +11,9 @@ from typing import Any, Final
 from discreet.errors import BadInput, DiscreetError, OverBudget, Refused
 from discreet.faces import Asking
 from discreet.privacy.declaration import declared
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.release import Groups, Release
-from discreet.privacy.stored import recalled, recalled_groups
+from discreet.report.record import Report
 from discreet.service.asked_plan import as_toml
 
 PAUSE: Final = 2.0  # seconds between looks
@@ -43,8 +44,7 @@ class RemoteSession(Asking):
             found = self._call("GET", f"/api/v1/requests/{sent['id']}")
             match found["state"]:
                 case "done":
-                    entry = found["report"]["releases"][0]
-                    return recalled_groups(entry) if "groups" in entry else recalled(entry["release"])
+                    return _answer(found["report"], options.get("groupby"))
                 case "declined":
                     raise Refused(f"the steward {found['decided_by']} declined this: {found['reason']}")
                 case "failed" | "withdrawn":
@@ -134,6 +134,18 @@ def _called(client: Any, method: str, path: str, **given: Any) -> Any:
     says = str(body.get("error", "")) if isinstance(body, dict) else ""
     kind = {409: OverBudget, 422: BadInput, 404: BadInput, 401: BadInput}.get(answer.status_code, DiscreetError)
     raise kind(says or f"the server refuses ({answer.status_code})")
+
+
+def _answer(dossier: dict[str, Any], by: Any) -> Release[Any] | Groups:
+    """The one answer of a report."""
+    report = Report.of(dossier)
+    entry, this = report.releases[0], report.budget.this
+    if entry.release is not None:
+        return entry.release.release
+    guarantee = Guarantee(this.epsilon, this.delta, Neighbours(report.data.neighbours), report.data.unit)
+    single = isinstance(by, str)
+    pairs = tuple((key if single else tuple(key), release) for key, release in entry.keyed)
+    return Groups(by if single else tuple(by), guarantee, releases=pairs, name=entry.question)
 
 
 def _waits(found: dict[str, Any]) -> str:

@@ -27,7 +27,7 @@ class CodebookColumn(Section):
     low: float | None = None
     high: float | None = None
     scale: Positive | None = None  # a public guess of the standard deviation, for forecasts
-    categories: list[Name] = Field([])
+    categories: list[Name] = Field(default_factory=list)
 
 
 class Source(Section):

@@ -1,0 +1,187 @@
+"""The whole story in a real browser: three roles, light and dark, phone and desktop, keyboard alone, and axe.
+
+Skipped where there is no chromium. Nothing here waits for a clock: the answer leaves when the test moves it.
+"""
+
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.service.conftest import PASSWORD, World, plan
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
+SERIOUS = ("serious", "critical")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as found:
+        made = found.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
+        yield made
+        made.close()
+
+
+class Tab:
+    """A page, with what its console complained about."""
+
+    def __init__(self, world: World, browser: Any, *, dark: bool = False, phone: bool = False) -> None:
+        world.client()
+        self.world, self.complaints = world, list[str]()
+        scheme, size = "dark" if dark else "light", PHONE if phone else DESKTOP
+        self.context = browser.new_context(viewport=size, color_scheme=scheme, base_url=world.address)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(60_000)
+        self.page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def sign_in(self, name: str) -> Any:
+        self.page.goto("/login")
+        self.page.get_by_label("Name").fill(name)
+        self.page.get_by_label("Password").fill(PASSWORD)
+        self.page.get_by_role("button", name="Sign in").click()
+        self.page.get_by_role("button", name="Sign out").wait_for()
+        return self.page
+
+
+def test_the_story_of_three_roles(world: World, browser: Any) -> None:
+    analyst, steward, auditor, stranger = (Tab(world, browser) for _ in range(4))
+    page = analyst.sign_in("ann")
+    page.get_by_role("link", name="Ask a question").click()
+    page.get_by_label("Title").fill("Ages of women")
+    page.get_by_label("Columns").select_option("age")
+    page.get_by_label("Only where").fill("sex == 'F'")
+    page.get_by_label("Epsilon, slider").fill("0.2")
+    page.locator("#price strong", has_text="epsilon 0.2").wait_for()
+    assert page.locator("#price .forecast dd").first.inner_text().startswith("±")
+    assert "times as likely" in page.locator("#price").inner_text()
+    page.get_by_role("button", name="Text (TOML)").click()
+    assert 'columns = "age"' in page.get_by_role("textbox", name="The plan").input_value()
+    page.get_by_role("button", name="Form").click()
+    assert page.get_by_label("Title").input_value() == "Ages of women"
+    page.get_by_role("button", name="Send for approval").click()
+    page.get_by_text("Waits for approval").wait_for()
+    which = page.url.rsplit("/", 1)[1]
+
+    desk = steward.sign_in("sue")
+    desk.get_by_role("link", name="Look at it").click()
+    desk.get_by_text("This is their first request").wait_for()
+    desk.get_by_role("button", name="Approve").click()
+    desk.get_by_text("The inbox is empty.").wait_for()
+
+    page.reload()
+    page.get_by_text("The answer leaves at").wait_for()
+    assert world.work() == 1
+    page.reload()
+    page.get_by_text("The answer leaves at").wait_for()
+    world.clock.now += 1000.0
+    page.reload()
+    page.get_by_role("heading", name="Answers").wait_for()
+    assert page.locator("article.card svg").count() >= 1
+    assert "95% confidence" in page.locator("#answer-1").inner_text()
+
+    desk.goto(f"/requests/{which}")
+    desk.get_by_role("button", name="Publish for everybody").click()
+    desk.get_by_role("link", name="Public page").wait_for()
+    stranger.page.goto("/published")
+    stranger.page.get_by_role("link", name="Ages of women").click()
+    stranger.page.get_by_role("heading", name="Answers").wait_for()
+
+    _declined(world, page, desk)
+    _audited(auditor)
+    for tab in (analyst, steward, auditor, stranger):
+        assert tab.complaints == []
+        tab.context.close()
+
+
+def _declined(world: World, page: Any, desk: Any) -> None:
+    second = world.submit("ann", plan(epsilon=0.3, title="Too much"))
+    desk.goto(f"/inbox/{second}")
+    assert "spend.epsilon: 0.2 -> 0.3" in desk.locator(".diff").inner_text()
+    desk.get_by_label("Reason").fill("Ask for less, please.")
+    desk.get_by_role("button", name="Decline").click()
+    page.goto(f"/requests/{second}")
+    page.get_by_text("Ask for less, please.").wait_for()
+
+
+def _audited(auditor: Tab) -> None:
+    book = auditor.sign_in("aud")
+    book.get_by_role("button", name="Verify the whole ledger").click()
+    book.get_by_text("all are as they were written").wait_for()
+    book.get_by_role("link", name="Questions").click()
+    book.get_by_role("link", name="Too much").wait_for()
+    book.get_by_role("button", name="Analyst").click()
+    assert book.locator("th[aria-sort=ascending]").count() == 1
+
+
+def test_the_keyboard_alone_is_enough(world: World, browser: Any) -> None:
+    tab = Tab(world, browser)
+    page = tab.page
+    page.goto("/login")
+    page.keyboard.type("ann")
+    page.keyboard.press("Tab")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Sign out").wait_for()
+
+    def reach(name: str) -> None:
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            focused = page.evaluate("(document.activeElement.name || document.activeElement.innerText || '').trim()")
+            if focused == name:
+                shown = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+                assert shown != "none", f"{name} has no visible focus"
+                return
+        raise AssertionError(f"{name} is not reached by the keyboard")
+
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    reach("Ask a question")
+    page.keyboard.press("Enter")
+    page.get_by_label("Title").wait_for()
+    reach("title")
+    page.keyboard.type("By keyboard")
+    reach("columns-0")
+    page.keyboard.press("ArrowDown")
+    reach("Send for approval")
+    page.keyboard.press("Enter")
+    page.get_by_text("Waits for approval").wait_for()
+    assert tab.complaints == []
+    tab.context.close()
+
+
+@pytest.mark.parametrize(("dark", "phone"), [(False, False), (True, True)], ids=["light-desktop", "dark-phone"])
+def test_pages_are_accessible_and_fit(world: World, browser: Any, dark: bool, phone: bool) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    done, waiting = world.submit("ann"), world.submit("ann", plan(title="Another", columns="weight"))
+    world.answered(done)
+    world.desk.publish(done, world.person("sue"), shown=True)
+    steward = world.person("sue")
+    world.desk.make_rule(world.source, steward, ["age"], epsilon=0.05, delta=0.0, days=7, analyst="")
+    pages = {
+        "ann": ["/catalogue", "/catalogue/people", "/ask/people", "/requests", f"/requests/{done}", "/account"],
+        "sue": ["/inbox", f"/inbox/{waiting}", "/rules", "/people", "/sources", "/ledger", "/questions", "/requests"],
+        "": ["/login", "/published", f"/published/{done}", "/api", "/catalogue", "/nowhere"],
+    }
+    found = []
+    for name, paths in pages.items():
+        tab = Tab(world, browser, dark=dark, phone=phone)
+        if name:
+            tab.sign_in(name)
+        for path in paths:
+            tab.page.goto(path)
+            if path.startswith("/ask"):
+                tab.page.locator("#price h2").first.wait_for()
+            seen = Axe().run(tab.page).response["violations"]
+            found += [(path, one["id"], one["nodes"][0]["html"]) for one in seen if one["impact"] in SERIOUS]
+            wide = tab.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+            found += [(path, "wider than the screen", str(wide))] if wide > 0 else []
+        found += [(name, "console", said) for said in tab.complaints if not re.search(r"40[14]", said)]
+        tab.context.close()
+    assert found == []

@@ -1,0 +1,120 @@
+"""`discreet.connect`: the verbs of a session, on a server."""
+
+import threading
+
+import pytest
+from tests.service.conftest import World, plan
+
+import discreet
+from discreet.errors import BadInput, DiscreetError, OverBudget, Refused
+from discreet.service.asked_plan import understood
+from discreet.service.connect import RemoteSession, plan_text
+
+
+def connected(world: World, wait: float = 0.0) -> RemoteSession:
+    world.client()
+    token = world.token("ann", "ask")["authorization"].split()[1]
+    return discreet.connect(world.address, token, wait=wait)
+
+
+def test_a_question_waits_for_the_steward_and_then_has_its_answer(world: World) -> None:
+    with connected(world) as remote:
+        assert remote.columns[:3] == ("age", "weight", "sex")
+        assert remote.balance["left"] == pytest.approx(1.0)
+        assert remote.price("mean", "age", epsilon=0.2)["spend"]["epsilon"] == pytest.approx(0.2)
+        with pytest.raises(DiscreetError, match="waits for a data steward"):
+            remote.mean("age", epsilon=0.2)
+        which = remote.requests()[0]["id"]
+        world.answered(which)
+        release = remote.mean("age", epsilon=0.2)
+        assert isinstance(release, discreet.Release)
+        assert 30 < release.value < 60
+        low, high = release.interval()
+        assert low < release.value < high
+        assert remote.mean("age", epsilon=0.2).value == release.value, "the same answer, for nothing"
+        assert remote.balance["spent"] == pytest.approx(0.2)
+        with pytest.raises(DiscreetError, match="waits"):
+            remote.mean("age", epsilon=0.1, groupby="sex", keys=["F", "M"])
+        world.answered(remote.requests()[0]["id"])
+        assert set(remote.mean("age", epsilon=0.1, groupby="sex", keys=["F", "M"])) == {"F", "M"}
+
+
+def test_what_the_server_refuses_is_raised_in_its_words(world: World) -> None:
+    with connected(world) as remote:
+        with pytest.raises(OverBudget, match="left"):
+            remote.mean("age", epsilon=2.0)
+        with pytest.raises(BadInput, match="column"):
+            remote.mean("nothing", epsilon=0.1)
+        with pytest.raises(BadInput, match="epsilon is missing"):
+            remote.ask("mean", "age")
+        with pytest.raises(BadInput, match="declared on the server"):
+            remote.mean("age", epsilon=0.1, missing=0.0)
+        with pytest.raises(DiscreetError, match="waits"):
+            remote.count(epsilon=0.1)
+        world.desk.decline(remote.requests()[0]["id"], world.person("sue"), "not now")
+        with pytest.raises(DiscreetError, match="waits"):
+            remote.count(epsilon=0.1)  # asked anew
+    with pytest.raises(BadInput, match="token"):
+        discreet.connect(world.address, "discreet_wrong")
+    with pytest.raises(BadInput, match="no table"):
+        discreet.connect(world.address, world.token("ann", "ask")["authorization"].split()[1], "others")
+    with pytest.raises(DiscreetError, match="cannot be reached"):
+        discreet.connect("http://127.0.0.1:9", "x")
+
+
+def test_a_question_that_is_declined_while_it_waits(world: World) -> None:
+    def decline() -> None:
+        while not (waiting := world.desk.requests.listed({"state": "submitted"})):
+            pass
+        world.desk.decline(waiting[0].id, world.person("sue"), "not this one")
+
+    other = threading.Thread(target=decline)
+    with connected(world, wait=60.0) as remote:
+        other.start()
+        with pytest.raises(Refused, match="not this one"):
+            remote.mean("weight", epsilon=0.1)
+        other.join()
+
+
+@pytest.mark.parametrize(
+    ("statistic", "columns", "options"),
+    [
+        ("count", [], {}),
+        ("quantile", ["age"], {"q": 0.9, "bounds": (0, 120)}),
+        ("histogram", ["sex"], {"categories": ["F", "M"]}),
+        ("correlation", [["age", "weight"]], {}),
+        ("linear_regression", ["weight ~ age"], {"delta": 1e-8}),
+        ("proportion", ["age >= 65"], {}),
+    ],
+)
+def test_verbs_become_plans(world: World, statistic: str, columns: list[object], options: dict[str, object]) -> None:
+    text = plan_text(statistic, columns, options | {"epsilon": 0.1})
+    asked = understood(text, world.source, "ann", world.desk.folder)
+    assert asked.bound.plan.release[0].statistic == statistic
+    assert float(asked.bound.priced.together.epsilon) <= 0.1 + 1e-9
+
+
+def test_the_interface_for_programs_tells_the_whole_story(world: World) -> None:
+    client = world.client()
+    ann, sue, aud = world.token("ann", "ask"), world.token("sue", "decide"), world.token("aud", "audit")
+    made = client.post("/api/v1/requests", json={"table": "people", "plan": plan()}, headers=ann)
+    assert made.status_code == 201
+    which = made.json()["id"]
+    waiting = client.get("/api/v1/requests?waiting=true", headers=sue).json()
+    assert [one["id"] for one in waiting] == [which]
+    approve = client.post(f"/api/v1/requests/{which}/approve", json={"plan": waiting[0]["plan"]}, headers=sue)
+    assert approve.json()["state"] == "approved"
+    again = client.post(f"/api/v1/requests/{which}/approve", json={"plan": waiting[0]["plan"]}, headers=sue)
+    assert again.status_code == 409
+    world.work()
+    assert client.get(f"/api/v1/requests/{which}", headers=ann).json()["report"] is None
+    world.clock.now += 1000.0
+    assert client.get(f"/api/v1/requests/{which}", headers=ann).json()["report"]["title"] == "Ages"
+    assert client.get(f"/api/v1/requests/{which}/report.csv", headers=ann).text.startswith("id,question")
+    assert client.get("/api/v1/ledger/verify", headers=aud).json()["ok"]
+    kinds = [one["kind"] for one in client.get("/api/v1/ledger/entries", headers=aud).json()]
+    assert kinds[:2] == ["answer", "charge"]
+    unknown = client.post("/api/v1/requests", json={"table": "people", "plan": plan(), "data": "x"}, headers=ann)
+    assert unknown.status_code == 422
+    described = client.get("/api/v1/openapi.json").json()
+    assert "/api/v1/requests/{which}/approve" in described["paths"]

@@ -70,6 +70,12 @@ app.add_typer(plans)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text for people.")]
 
 
+Engine = Annotated[
+    str | None,
+    typer.Option(help="Where files are worked on: dask://host:8786, spark://host:7077 or sc://host:15002."),
+]
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"discreet {__version__}")
@@ -129,6 +135,7 @@ def release(
     suggest_types: Annotated[
         bool, typer.Option("--suggest-types", help="Suggest types by the first rows of a text file, for you alone.")
     ] = False,
+    engine: Engine = None,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -141,7 +148,7 @@ def release(
     from discreet.cli import reports as work
     from discreet.noise.randomness import Seeded
 
-    bound = work.load(plan)
+    bound = work.load(plan, engine)
     folder = out or plan.absolute().parent / f"{plan.stem}-release"
     if suggest_types:
         typer.echo(printable(work.suggestion(bound)))
@@ -203,6 +210,7 @@ def describe(
     unit: Annotated[str | None, typer.Option(help="What a row, or a person, is called.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the profile as a page, too.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page if it is there.")] = False,
+    engine: Engine = None,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -240,6 +248,7 @@ def describe(
             population=population,
             budget=None if budget is None else Budget(budget, budget_delta),
             rng=None if seed is None else Seeded(seed),
+            engine=engine,
             watch=watch,
         ).to_dict()
     if as_json:

@@ -30,10 +30,10 @@ LONGEST: Final = 24  # letters of a column's name in a table
 FILES: Final = ("results.json", "results.csv", "report.html")
 
 
-def load(path: Path) -> Bound:
+def load(path: Path, engine: str | None = None) -> Bound:
     """The plan, bound to its table and priced: nothing is charged, no row is read."""
     plan, text = read_plan(path)
-    return bind(plan, text, path.absolute().parent, name=path.name)
+    return bind(plan, text, path.absolute().parent, name=path.name, engine=engine)
 
 
 def foreseen(bound: Bound) -> dict[str, Any]:

@@ -219,15 +219,18 @@ class Bound:
             raise
 
 
-def bind(plan: Plan, text: str, folder: Path, *, name: str = "the plan") -> Bound:
-    """Read the table's schema, prepare and price every release; BadInput with the line of what is wrong."""
+def bind(plan: Plan, text: str, folder: Path, *, name: str = "the plan", engine: Any = None) -> Bound:
+    """Read the table's schema, prepare and price every release; BadInput with the line of what is wrong.
+
+    `engine`, an engine or its address, is used instead of the plan's.
+    """
     lines = lines_of(text)
 
     def named(place: tuple[str, ...], error: BadInput) -> BadInput:
         line = line_of(lines, place)
         return BadInput(f"{name if line is None else f'{name}, line {line}'}: {error}")
 
-    table = table_of(plan, lambda where: _path(where, folder), named)
+    table = table_of(plan, lambda where: _path(where, folder), named, engine)
     for column in plan.data.missing:
         known(table, column)
     people = people_of(plan, folder)

@@ -20,6 +20,7 @@ from typing import Any, Final
 from discreet.accounting.filter import Budget, Filter
 from discreet.api import door
 from discreet.asking import People, Question
+from discreet.engines.addresses import engine_of
 from discreet.errors import BadInput, Refused
 from discreet.ledger import Ledger
 from discreet.ledger.account import Receipt
@@ -226,6 +227,7 @@ def describe(
     population: str | None = None,
     budget: Budget | float | None = None,
     rng: Randomness | None = None,
+    engine: Any = None,
     watch: Watch = lambda _: None,
 ) -> Profile:
     """A private profile of a whole table: how many people, what is missing, quantiles and categories, with intervals.
@@ -234,7 +236,8 @@ def describe(
     of it together costs epsilon and delta; texts need a delta above 0, as their categories have to be found. Columns
     named in `ids` hold names or ids and are left out; others of the kind are recognised by a private number of
     different values, and cost little. With a `ledger` it is charged to the budget of the `population` before a row is
-    read; without one it is recorded nowhere, and says so. `watch` is told the title of each question as it begins.
+    read; without one it is recorded nowhere, and says so. `engine` is that of `discreet.open`. `watch` is told the
+    title of each question as it begins.
 
     >>> import discreet
     >>> people = {"age": [float(k % 80) for k in range(4000)], "sex": ["F", "M"] * 2000}
@@ -245,13 +248,19 @@ def describe(
     True
     """
     if ledger is not None:
-        terms: dict[str, Any] = {"neighbours": neighbours, "unit": unit, "table": table, "types": types}
+        terms: dict[str, Any] = {
+            "neighbours": neighbours,
+            "unit": unit,
+            "table": table,
+            "types": types,
+            "engine": engine,
+        }
         with open_session(source, person, budget, ledger, population=population, rng=rng, **terms) as session:
             questions = ProfileQuestions(session.table, session.people, epsilon, delta, tuple(ids))
             return Profile(charged(questions, session, watch=watch))
     if population is not None or budget is not None:
         raise BadInput("a population and its budget are kept in a ledger; give a ledger, too")
-    found = read(source, table=table, types=types)
+    found = read(source, table=table, types=types, engine=engine_of(engine, source))
     if person is not None:
         known_person(found, person)
     people = People.of(person, found.unit if unit is None else unit, neighbours)

@@ -23,7 +23,10 @@ NAMES = [one.name for one in asked_of_tables()]
 MUCH = {"epsilon": 20.0}
 SOME: dict[str, tuple[str, dict[str, Any]]] = {
     "mean": ("mean", {"x": "x", **MUCH}),
-    "mean of some": ("mean", {"x": "x", "where": "whole > 3 and label != 'nobody-4711'", **MUCH}),
+    "mean of some": (
+        "mean",
+        {"x": "x", "bounds": (-3, 3), "where": "whole > 3 and label != 'nobody-4711'", **MUCH},
+    ),
     "median": ("median", {"x": "x", **MUCH}),
     "counts": ("histogram", {"x": "label", "categories": ["no", "yes"], **MUCH}),
     "groups": ("mean", {"x": "x", "groupby": "town", "keys": ["a", "b", "c"], **MUCH}),

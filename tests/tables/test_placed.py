@@ -1,6 +1,6 @@
 """Parts that an engine works on give what reading them here gives; no noise, key or rng goes there."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import reduce
 from pathlib import Path
 from typing import Any

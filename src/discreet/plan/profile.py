@@ -236,8 +236,7 @@ def describe(
     of it together costs epsilon and delta; texts need a delta above 0, as their categories have to be found. Columns
     named in `ids` hold names or ids and are left out; others of the kind are recognised by a private number of
     different values, and cost little. With a `ledger` it is charged to the budget of the `population` before a row is
-    read; without one it is recorded nowhere, and says so. `engine` is that of `discreet.open`. `watch` is told the
-    title of each question as it begins.
+    read; without one it is recorded nowhere, and says so. `engine` is `discreet.open`'s; `watch` is told each title.
 
     >>> import discreet
     >>> people = {"age": [float(k % 80) for k in range(4000)], "sex": ["F", "M"] * 2000}
@@ -248,14 +247,10 @@ def describe(
     True
     """
     if ledger is not None:
-        terms: dict[str, Any] = {
-            "neighbours": neighbours,
-            "unit": unit,
-            "table": table,
-            "types": types,
-            "engine": engine,
-        }
-        with open_session(source, person, budget, ledger, population=population, rng=rng, **terms) as session:
+        terms: dict[str, Any] = {"neighbours": neighbours, "unit": unit, "table": table, "engine": engine}
+        with open_session(
+            source, person, budget, ledger, population=population, rng=rng, types=types, **terms
+        ) as session:
             questions = ProfileQuestions(session.table, session.people, epsilon, delta, tuple(ids))
             return Profile(charged(questions, session, watch=watch))
     if population is not None or budget is not None:
@@ -312,9 +307,7 @@ def _answered(
 
     said: dict[str, list[Release[Any]]] = {}
     for name, question in first:
-        release = answered(name, question)
-        assert isinstance(release, Release)
-        said.setdefault(name or "", []).append(release)
+        said.setdefault(name or "", []).append(answered(name, question))
     people = max(1, int(said.pop("")[0].value))
     for name, found in said.items():
         kinds[name] = _kind(kinds[name], found, people)

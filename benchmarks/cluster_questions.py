@@ -59,6 +59,15 @@ def every(name: str) -> dict[str, Any]:
     return posed(name) | more
 
 
+def table_of_folds() -> str:
+    """Which statistics fold on an engine, and which collect, by their declarations: for docs/engines.md."""
+    folds, collects = [], []
+    for name in NAMES:
+        streams = [declared(name).reads(column, every(name)).streams for column in declared(name).columns]
+        (folds if all(streams) else collects).append(f"`{name}`")
+    return f"| | |\n|---|---|\n| folds | {', '.join(folds)} |\n| collects | {', '.join(collects)} |\n"
+
+
 def shown(answer: Any) -> str:
     """All that an answer shows, but for its receipt and where its functions are in memory."""
     each = [one for _, one in answer.releases] if hasattr(answer, "releases") else [answer]
@@ -114,3 +123,7 @@ def quotes(part: Any) -> int:
 
 def drawn(_: Any) -> bytes:
     return os.urandom(8)
+
+
+if __name__ == "__main__":
+    print(table_of_folds(), end="")

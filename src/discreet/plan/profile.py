@@ -192,9 +192,7 @@ class ProfileQuestions:
         return names, questions
 
 
-def _questions(
-    name: str, kind: str, shares: tuple[float, ...]
-) -> Iterator[tuple[str, str, str, dict[str, Any], int, bool]]:
+def _questions(name: str, kind: str, shares: tuple[float, ...]) -> Iterator[tuple[str, str, str, Any, int, bool]]:
     """(column, statistic, what it is about, options, share, whether it finds categories)"""
     match kind:
         case "number" | "integer" | "date":
@@ -259,8 +257,7 @@ def describe(
     if person is not None:
         known_person(found, person)
     people = People.of(person, found.unit if unit is None else unit, neighbours)
-    questions = ProfileQuestions(found, people, epsilon, delta, tuple(ids))
-    return Profile(uncharged(questions, rng=door(rng), watch=watch))
+    return Profile(uncharged(ProfileQuestions(found, people, epsilon, delta, tuple(ids)), rng=door(rng), watch=watch))
 
 
 def uncharged(questions: ProfileQuestions, *, rng: Randomness, watch: Watch = lambda _: None) -> dict[str, Any]:
@@ -307,7 +304,9 @@ def _answered(
 
     said: dict[str, list[Release[Any]]] = {}
     for name, question in first:
-        said.setdefault(name or "", []).append(answered(name, question))
+        release = answered(name, question)
+        assert isinstance(release, Release)
+        said.setdefault(name or "", []).append(release)
     people = max(1, int(said.pop("")[0].value))
     for name, found in said.items():
         kinds[name] = _kind(kinds[name], found, people)

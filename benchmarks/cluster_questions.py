@@ -23,7 +23,10 @@ NAMES = [one.name for one in asked_of_tables()]
 MUCH = {"epsilon": 20.0}
 SOME: dict[str, tuple[str, dict[str, Any]]] = {
     "mean": ("mean", {"x": "x", **MUCH}),
-    "mean of some": ("mean", {"x": "x", "where": "whole > 3 and label != 'nobody-4711'", **MUCH}),
+    "mean of some": (
+        "mean",
+        {"x": "x", "bounds": (-3, 3), "where": "whole > 3 and label != 'nobody-4711'", **MUCH},
+    ),
     "median": ("median", {"x": "x", **MUCH}),
     "counts": ("histogram", {"x": "label", "categories": ["no", "yes"], **MUCH}),
     "groups": ("mean", {"x": "x", "groupby": "town", "keys": ["a", "b", "c"], **MUCH}),
@@ -54,6 +57,15 @@ def every(name: str) -> dict[str, Any]:
     """The question of a declared statistic."""
     more = {"size": 2000, "delta": 1e-5} if "size" in declared(name).options else {}
     return posed(name) | more
+
+
+def table_of_folds() -> str:
+    """Which statistics fold on an engine, and which collect, by their declarations: for docs/engines.md."""
+    folds, collects = [], []
+    for name in NAMES:
+        streams = [declared(name).reads(column, every(name)).streams for column in declared(name).columns]
+        (folds if all(streams) else collects).append(f"`{name}`")
+    return f"| | |\n|---|---|\n| folds | {', '.join(folds)} |\n| collects | {', '.join(collects)} |\n"
 
 
 def shown(answer: Any) -> str:
@@ -111,3 +123,7 @@ def quotes(part: Any) -> int:
 
 def drawn(_: Any) -> bytes:
     return os.urandom(8)
+
+
+if __name__ == "__main__":
+    print(table_of_folds(), end="")

@@ -174,8 +174,8 @@ def written() -> dict[str, str]:
     faces += "\nclass Asking:\n    def ask(self, statistic: str, *columns: Any, **options: Any) -> Any: ...\n"
     faces += "\n".join(method for method in methods if method)
     package = HEAD.format(about="The public names of discreet, for type checkers.")
-    package += "from discreet import audit as audit, datasets as datasets, friendly as friendly, lectures as lectures\n"
-    package += "from discreet import sklearn as sklearn\n"
+    package += "from discreet import audit as audit, datasets as datasets, engines as engines, friendly as friendly\n"
+    package += "from discreet import lectures as lectures, sklearn as sklearn\n"
     package += "from discreet.errors import " + ", ".join(f"{name} as {name}" for name in ERRORS) + "\n"
     package += "".join(f"from {home} import {name} as {name}\n" for name, home in sorted(others().items()))
     package += "".join(f"from discreet.faces import {name} as {name}\n" for name in homes())

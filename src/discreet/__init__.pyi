@@ -4,6 +4,7 @@ Made by scripts/faces.py from the declarations; do not edit."""
 
 from discreet import audit as audit
 from discreet import datasets as datasets
+from discreet import engines as engines
 from discreet import friendly as friendly
 from discreet import lectures as lectures
 from discreet import sklearn as sklearn

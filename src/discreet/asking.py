@@ -377,7 +377,7 @@ def _delta_of_one(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 def held(values: Any) -> Any:
     """A column in memory."""
-    return np.concatenate([np.empty(0), *values]) if isinstance(values, Stream) else values
+    return np.concatenate([np.empty(0, values.kind), *values]) if isinstance(values, Stream) else values
 
 
 def public_size(table: Table, person: str | None) -> int:

@@ -45,7 +45,7 @@ def test_some_questions_on_dask(dask: Any, folder: Path, tmp_path: Path) -> None
         assert deadly.mark.exists()
     check_traps(dask)
     written = str([dask.client.get_worker_logs(), dask.client.get_scheduler_logs()])
-    assert "4711" not in written
+    assert not [one for one in ("patient 4711", "nobody-4711") if one in written]
     server = next(iter(dask.client.cluster.scheduler.http_server._sockets.values()), None)
     assert server is None or server.getsockname()[0] == "127.0.0.1"
 
@@ -54,18 +54,16 @@ def test_some_questions_on_spark(spark: Any, folder: Path, tmp_path: Path) -> No
     """Of files, of a frame, with a worker that is killed; nothing of them is in Spark's event log."""
     table = rows()
     frame = spark.session.createDataFrame(table.to_pandas()).coalesce(3)
-    for name, arguments in SOME.values():
-        here = asked(folder, None, name, arguments)
-        assert asked(folder, spark, name, arguments) == here
-        assert asked(frame, None, name, arguments) == asked(table, None, name, arguments)
-    deadly = Deadly(spark, tmp_path / "killed")
-    assert asked(folder, deadly, *SOME["mean"]) == asked(folder, None, *SOME["mean"])
-    assert deadly.mark.exists()
+    for kind in ("mean of some", "regression"):  # a fold, and rows that are brought here
+        assert asked(frame, None, *SOME[kind]) == asked(table, None, *SOME[kind])
+        deadly = Deadly(spark, tmp_path / kind)
+        assert asked(folder, deadly, *SOME[kind]) == asked(folder, None, *SOME[kind])  # with one charge
+        assert deadly.mark.exists()
     check_traps(spark)
     logs = spark.session.conf.get("spark.eventLog.dir").removeprefix("file://")
     written = "".join(log.read_text(errors="replace") for log in Path(logs).rglob("*") if log.is_file())
     assert len(written) > 1000
-    assert "4711" not in written
+    assert not [one for one in ("patient 4711", "nobody-4711") if one in written]
 
 
 def test_an_engine_is_named_by_its_address() -> None:
@@ -85,6 +83,14 @@ def test_without_java_the_error_names_java_17(monkeypatch: pytest.MonkeyPatch, t
     old.chmod(0o755)
     with pytest.raises(BadInput, match="that was found is Java 11"):
         check_java()
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("kind", SOME)
+def test_some_questions_of_frames_of_spark(kind: str, spark: Any) -> None:
+    table = rows()
+    frame = spark.session.createDataFrame(table.to_pandas()).coalesce(3)
+    assert asked(frame, None, *SOME[kind]) == asked(table, None, *SOME[kind])
 
 
 @pytest.mark.engines

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from discreet.cli.describe_command import Json, Seed, describe, watching
+from discreet.cli.describe_command import Engine, Json, Seed, describe, watching
 from discreet.cli.ledger_commands import app as ledger
 from discreet.cli.plan_commands import app as plans
 from discreet.errors import BadInput, printable
@@ -101,6 +101,7 @@ def release(
     suggest_types: Annotated[
         bool, typer.Option("--suggest-types", help="Suggest types by the first rows of a text file, for you alone.")
     ] = False,
+    engine: Engine = None,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -116,7 +117,7 @@ def release(
     from discreet.cli import reports as work
     from discreet.noise.randomness import Seeded
 
-    bound = work.load(plan, _date(as_of))
+    bound = work.load(plan, _date(as_of), engine)
     folder = out or plan.absolute().parent / f"{plan.stem}-release"
     if suggest_types:
         typer.echo(printable(work.suggestion(bound)))

@@ -14,6 +14,10 @@ Seed = Annotated[
     int | None,
     typer.Option(help="Repeatable noise, for documents and tests; such answers are not for publication."),
 ]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="Where files are worked on: dask://host:8786, spark://host:7077 or sc://host:15002."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text for people.")]
 
 
@@ -65,6 +69,7 @@ def describe(
     unit: Annotated[str | None, typer.Option(help="What a row, or a person, is called.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the profile as a page, too.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page if it is there.")] = False,
+    engine: Engine = None,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -102,6 +107,7 @@ def describe(
             population=population,
             budget=None if budget is None else Budget(budget, budget_delta),
             rng=None if seed is None else Seeded(seed),
+            engine=engine,
             watch=watch,
         ).to_dict()
     if as_json:

@@ -133,12 +133,20 @@ def plan_digest(plan: Plan, as_of: str | None) -> str:
 
 
 def bind(
-    plan: Plan, text: str, folder: Path, *, name: str = "the plan", reuse: bool = False, as_of: str | None = None
+    plan: Plan,
+    text: str,
+    folder: Path,
+    *,
+    name: str = "the plan",
+    reuse: bool = False,
+    as_of: str | None = None,
+    engine: Any = None,
 ) -> Bound:
     """Read the table's schema, prepare and price every release; BadInput with the line of what is wrong.
 
     With `reuse`, questions whose answers are stored in the ledger cost nothing ([stored_answers.1]): the price is that
     of the others. `as_of` is a date: the same question about another one is asked, and paid for, anew.
+    `engine`, an engine or its address, is used instead of the plan's.
     """
     lines = lines_of(text)
 
@@ -146,7 +154,7 @@ def bind(
         line = line_of(lines, place)
         return BadInput(f"{name if line is None else f'{name}, line {line}'}: {error}")
 
-    table = table_of(plan, lambda where: _path(where, folder), named)
+    table = table_of(plan, lambda where: _path(where, folder), named, engine)
     for column in plan.data.missing:
         known(table, column)
     people = people_of(plan, folder)

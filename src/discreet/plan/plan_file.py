@@ -48,14 +48,13 @@ class Data(Section):
 
     source: Name | None = Field(None, description="a file, glob or folder, from the plan's folder; or a database")
     table: Name | None = Field(None, description="the table of a database")
+    engine: Name | None = Field(None, description="where files are worked on: dask://host:8786 or spark://host:7077")
     person: Name | None = Field(None, description="the column that says whose row it is")
     unit: Name | None = Field(None, description="what a row, or a person, is called: patient, say")
     neighbours: Literal["add_or_remove", "replace"] = Field(
         "add_or_remove", description="what is hidden; under replace the number of people is public"
     )
-    rows: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="about how many people there are, if that is known to the public: for forecasts"
-    )
+    rows: Annotated[int, Field(ge=1)] | None = Field(None, description="about how many people, if public, to forecast")
     types: Types = Field(
         {}, description="by column, what it holds, or how its numbers are written; else as the file declares"
     )

@@ -13,10 +13,11 @@ insulin = "any(drug == 'insulin')"
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from discreet.engines.addresses import engine_of
 from discreet.errors import BadInput
 from discreet.tables.joined_people import people
 from discreet.tables.opening import read
@@ -64,12 +65,20 @@ def check_tables(plan: "Plan") -> None:
             raise ValueError(f"no column says whose rows {name} holds; give person in [data] or in the table's entry")
 
 
-def table_of(plan: "Plan", place: Callable[[str], str], told: Callable[[tuple[str, ...], BadInput], BadInput]) -> Table:
+def table_of(
+    plan: "Plan",
+    place: Callable[[str], str],
+    told: Callable[[tuple[str, ...], BadInput], BadInput],
+    engine: Any = None,
+) -> Table:
     """The table of a plan, of which names and kinds are read; `told` puts a line of the plan before what is wrong."""
     data = plan.data
+    if plan.tables and (engine or data.engine):
+        raise BadInput("the plan has [tables], which are brought together here; leave out the engine")
     if not plan.tables:
         assert data.source is not None  # as `check_tables` has it
-        table = read(place(data.source), table=data.table, types=data.types or None)
+        how: dict[str, Any] = {"table": data.table, "types": data.types or None}
+        table = read(place(data.source), engine=engine_of(engine or data.engine), **how)
         for column in (data.person, *data.types, *data.per_person):
             if column is not None:
                 known(table, column)

@@ -20,6 +20,7 @@ from typing import Any, Final
 from discreet.accounting.filter import Budget, Filter
 from discreet.api import door
 from discreet.asking import People, Question
+from discreet.engines.addresses import engine_of
 from discreet.errors import BadInput, Refused
 from discreet.ledger import Ledger
 from discreet.ledger.account import Receipt
@@ -191,9 +192,7 @@ class ProfileQuestions:
         return names, questions
 
 
-def _questions(
-    name: str, kind: str, shares: tuple[float, ...]
-) -> Iterator[tuple[str, str, str, dict[str, Any], int, bool]]:
+def _questions(name: str, kind: str, shares: tuple[float, ...]) -> Iterator[tuple[str, str, str, Any, int, bool]]:
     """(column, statistic, what it is about, options, share, whether it finds categories)"""
     match kind:
         case "number" | "integer" | "date":
@@ -226,6 +225,7 @@ def describe(
     population: str | None = None,
     budget: Budget | float | None = None,
     rng: Randomness | None = None,
+    engine: Any = None,
     watch: Watch = lambda _: None,
 ) -> Profile:
     """A private profile of a whole table: how many people, what is missing, quantiles and categories, with intervals.
@@ -234,7 +234,7 @@ def describe(
     of it together costs epsilon and delta; texts need a delta above 0, as their categories have to be found. Columns
     named in `ids` hold names or ids and are left out; others of the kind are recognised by a private number of
     different values, and cost little. With a `ledger` it is charged to the budget of the `population` before a row is
-    read; without one it is recorded nowhere, and says so. `watch` is told the title of each question as it begins.
+    read; without one it is recorded nowhere, and says so. `engine` is `discreet.open`'s; `watch` is told each title.
 
     >>> import discreet
     >>> people = {"age": [float(k % 80) for k in range(4000)], "sex": ["F", "M"] * 2000}
@@ -245,18 +245,19 @@ def describe(
     True
     """
     if ledger is not None:
-        terms: dict[str, Any] = {"neighbours": neighbours, "unit": unit, "table": table, "types": types}
-        with open_session(source, person, budget, ledger, population=population, rng=rng, **terms) as session:
+        terms: dict[str, Any] = {"neighbours": neighbours, "unit": unit, "table": table, "engine": engine}
+        with open_session(
+            source, person, budget, ledger, population=population, rng=rng, types=types, **terms
+        ) as session:
             questions = ProfileQuestions(session.table, session.people, epsilon, delta, tuple(ids))
             return Profile(charged(questions, session, watch=watch))
     if population is not None or budget is not None:
         raise BadInput("a population and its budget are kept in a ledger; give a ledger, too")
-    found = read(source, table=table, types=types)
+    found = read(source, table=table, types=types, engine=engine_of(engine, source))
     if person is not None:
         known_person(found, person)
     people = People.of(person, found.unit if unit is None else unit, neighbours)
-    questions = ProfileQuestions(found, people, epsilon, delta, tuple(ids))
-    return Profile(uncharged(questions, rng=door(rng), watch=watch))
+    return Profile(uncharged(ProfileQuestions(found, people, epsilon, delta, tuple(ids)), rng=door(rng), watch=watch))
 
 
 def uncharged(questions: ProfileQuestions, *, rng: Randomness, watch: Watch = lambda _: None) -> dict[str, Any]:

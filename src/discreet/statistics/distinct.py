@@ -31,8 +31,8 @@ from discreet.privacy.loss import Approximate, Laplace
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.release import Provenance, Release
 from discreet.statistics.count import CountSpread
-from discreet.statistics.open_histogram import tally
-from discreet.tables.entries import MISSING, column, public_size
+from discreet.statistics.tallies import tally
+from discreet.tables.entries import MISSING, long_column, public_size
 from discreet.worlds.assumptions import About, Expected, World
 
 
@@ -61,7 +61,7 @@ class Distinct:
 
     def release(self, rows: Any, rng: Randomness) -> Release[int]:
         """The noisy number of different entries."""
-        values = column(rows)
+        values = long_column(rows)
         size = public_size(values, self.neighbours)
         many = sum(1 for one in tally(values) if one != MISSING)
         noisy = rng.blur(many, sensitivity=1, cost=Laplace(self.epsilon))  # [distinct.1]
@@ -85,7 +85,7 @@ def _world(about: About) -> World:
     )
 
 
-@statistic({"x": category()}, groups=True, world=_world)
+@statistic({"x": category(streams=True)}, groups=True, world=_world)
 def distinct(people: Public, x: Columns, *, epsilon: Number) -> Distinct:
     """How many different values a column holds. Missing entries are not counted. Pure.
 

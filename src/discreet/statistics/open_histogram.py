@@ -36,7 +36,6 @@ Source
 """
 
 import math
-from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Final, Literal
@@ -56,7 +55,9 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Counts
 from discreet.statistics.histogram import Categories, Edges, Histogram
-from discreet.tables.entries import MISSING, column, key, name, numbers, public_size
+from discreet.statistics.tallies import tally
+from discreet.tables.entries import MISSING, long_column, name, numbers, public_size
+from discreet.tables.streams import Stream
 from discreet.worlds.assumptions import About, Expected, World
 from discreet.worlds.floors import BOUND, bins_floor
 
@@ -66,17 +67,6 @@ EXACT: Final = 2**53  # whole numbers below it are exact as floats
 
 def _sensitivity(neighbours: Neighbours) -> int:
     return 2 if neighbours is Neighbours.REPLACE else 1  # [open_histogram.1]
-
-
-def tally(values: npt.NDArray[Any]) -> Counter[Hashable]:
-    """How often each canonical key occurs."""
-    if values.dtype.kind in "biufUS":
-        distinct, times = np.unique(values, return_counts=True)
-        found: Counter[Hashable] = Counter()
-        for entry, count in zip(distinct.tolist(), times.tolist(), strict=True):
-            found[key(entry)] += count
-        return found
-    return Counter(key(entry) for entry in values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +110,7 @@ class OpenHistogram:
                 "rows, a larger epsilon or delta, or list the public categories, or edges"
             )
 
-    def sifted(self, values: npt.NDArray[Any], rng: Randomness) -> dict[Hashable, int]:
+    def sifted(self, values: npt.NDArray[Any] | Stream, rng: Randomness) -> dict[Hashable, int]:
         """The canonical keys of the shared categories, and their noisy counts, the largest first. [open_histogram.1]"""
         size, threshold = public_size(values, self.neighbours), self.threshold
         check_budget(self.epsilon, self.delta, size)
@@ -134,7 +124,7 @@ class OpenHistogram:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Counts]:
         """The shared categories and their noisy counts, the largest first."""
-        values = column(rows) if self.width is None else self._places(numbers(rows), float(self.width))
+        values = long_column(rows) if self.width is None else self._places(numbers(rows), float(self.width))
         size = public_size(values, self.neighbours)
         threshold = self.threshold
         if (refusal := refusal_of(self, size)) is not None:

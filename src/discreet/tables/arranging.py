@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from discreet.privacy.declaration import Statistic
+from discreet.tables.streams import Stream, ones
 from discreet.tables.wanted import Wanted
 
 
@@ -25,7 +26,7 @@ def arranged(
     named = statistic.blocks and said
     if not asked.references:  # a count of all
         (one,) = columns.values()
-        return np.ones(len(one))
+        return ones(len(one)) if isinstance(one, Stream) else np.ones(len(one))
     placed: dict[str, Any] = {}
     for name, reference in asked.references.items():
         if isinstance(reference, str):

@@ -36,7 +36,8 @@ from discreet.tables.cells import Codes, Floats, keys
 from discreet.tables.frames import Piece
 from discreet.tables.opening import read
 from discreet.tables.person_features import Feature, feature_of
-from discreet.tables.table import PieceCells, Table
+from discreet.tables.piece_questions import PieceCells
+from discreet.tables.table import Table
 from discreet.tables.wanted import known, short
 
 MOST: Final = 1_000  # features

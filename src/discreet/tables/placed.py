@@ -71,27 +71,32 @@ class Placed:
             [parts[first : first + FEW] for first in range(0, len(parts), FEW)] if isinstance(parts, list) else [parts]
         )
         kernel = partial(_numbered, work=_as_they_are, columns=tuple(columns), written=dict(self.written))
+        seen = 0
         for few in some:
             found = self.engine.fold(kernel, _joined, few) or {}
+            seen += sum(rows for rows, _ in found.values())
             for piece in (one for number in sorted(found) for one in found[number][1]):
                 yield lambda piece=piece: piece  # type: ignore[misc]
+        self._check(seen)
 
     def fold(self, kernel: Callable[[Iterator[Columns]], R], merge: Merge[R], columns: Sequence[str]) -> R:
         """The kernel of every part's columns, merged; of a table without parts, of none. [placed.1]"""
         work = partial(_counted, kernel=kernel, columns=tuple(columns), written=dict(self.written))
         found = self.engine.fold(work, partial(_both, merge), self.parts(columns))
         seen, result = (0, kernel(iter(()))) if found is None else found
-        if seen != self.size():  # [placed.1]
-            raise BadInput(CHANGED)
+        self._check(seen)
         return result
 
     def worked(self, work: Callable[[Columns], R], columns: Sequence[str]) -> list[R]:
         """What `work` makes of each piece, there, in the order of part and place. [placed.1]"""
         kernel = partial(_numbered, work=work, columns=tuple(columns), written=dict(self.written))
         found = self.engine.fold(kernel, _joined, self.parts(columns)) or {}
-        if sum(seen for seen, _ in found.values()) != self.size():  # [placed.1]
-            raise BadInput(CHANGED)
+        self._check(sum(seen for seen, _ in found.values()))
         return [one for number in sorted(found) for one in found[number][1]]
+
+    def _check(self, seen: int) -> None:
+        if seen != self.size():  # [placed.1]
+            raise BadInput(CHANGED)
 
 
 def _as_they_are(columns: Columns) -> Columns:

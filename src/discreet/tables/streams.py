@@ -70,9 +70,10 @@ class Remote(Protocol):
 
 
 class Stream:
-    """A column of numbers that is too long to hold: its length, and its pieces, in order, as often as they are asked.
+    """A column that is too long to hold: its length, and its pieces, in order, as often as they are asked.
 
-    `pieces` starts anew each time it is called and gives float64 arrays, missing entries as NaN. A mechanism that takes
+    `pieces` starts anew each time it is called and gives float64 arrays, missing entries as NaN; of categories, arrays
+    of objects, missing ones as None. A mechanism that takes
     a stream folds it: how it is cut changes nothing. `part`, if there is one, gives the entries from one place up to
     another without reading the others. `remote` folds it where it is, if that is not here.
 
@@ -81,7 +82,7 @@ class Stream:
     (4, 4)
     """
 
-    __slots__ = ("_pieces", "_size", "part", "remote")
+    __slots__ = ("_pieces", "_size", "kind", "part", "remote")
 
     def __init__(
         self,
@@ -89,8 +90,10 @@ class Stream:
         pieces: Callable[[], Iterator[Floats]],
         part: Callable[[int, int], Floats] | None = None,
         remote: Remote | None = None,
+        *,
+        kind: type = np.float64,
     ) -> None:
-        self._size, self._pieces, self.part, self.remote = size, pieces, part, remote
+        self._size, self._pieces, self.part, self.remote, self.kind = size, pieces, part, remote, kind
 
     def __len__(self) -> int:
         return self._size
@@ -99,7 +102,7 @@ class Stream:
         seen = 0
         for piece in self._pieces():
             seen += len(piece)
-            yield np.ascontiguousarray(piece, dtype=np.float64)
+            yield np.ascontiguousarray(piece, dtype=self.kind)
         self._check(seen)
 
     def _check(self, seen: int) -> None:
@@ -117,7 +120,7 @@ class Stream:
     def fold(self, kernel: Kernel[R], merge: Merge[R]) -> R:
         """The kernel of every part, merged. [streams.1]"""
         if self.remote is not None:
-            found: tuple[int, R] = self.remote(partial(_counted, kernel), partial(_both, merge))
+            found: tuple[int, R] = self.remote(partial(_counted, kernel, self.kind), partial(_both, merge))
             self._check(found[0])  # [streams.1]
             return found[1]
         if self._size < MANY or processors() < 2:
@@ -151,7 +154,7 @@ def _merged(merge: Merge[R], calls: list[Callable[[], R]]) -> R:
         return reduce(merge, [done.result() for done in [pool.submit(call) for call in calls]])
 
 
-def _counted(kernel: Kernel[R], given: Iterator[Floats]) -> tuple[int, R]:
+def _counted(kernel: Kernel[R], kind: type, given: Iterator[Floats]) -> tuple[int, R]:
     """What a kernel gives, and how many rows it was given."""
     seen = 0
 
@@ -159,7 +162,7 @@ def _counted(kernel: Kernel[R], given: Iterator[Floats]) -> tuple[int, R]:
         nonlocal seen
         for piece in given:
             seen += len(piece)
-            yield _read_only(np.ascontiguousarray(piece, dtype=np.float64))
+            yield _read_only(np.ascontiguousarray(piece, dtype=kind))
 
     found = kernel(counting())
     return seen, found
@@ -236,6 +239,11 @@ def check_held(rows: Any) -> None:
         )
 
 
+def ones(size: int) -> Stream:
+    """So many entries that are 1: nothing is read for them."""
+    return Stream(size, lambda: (np.ones(min(MANY, size - start)) for start in range(0, size, MANY)))
+
+
 @overload
 def each(function: Pointwise, values: Stream) -> Stream: ...
 @overload
@@ -248,7 +256,7 @@ def each(function: Pointwise, values: Numbers) -> Numbers:
 def mapped(function: Pointwise, values: Stream, size: int) -> Stream:
     """A function of entries that may leave some out, of which `size` are left."""
     remote = None if values.remote is None else partial(_mapped, values.remote, function)
-    return Stream(size, lambda: (function(piece) for piece in values), remote=remote)
+    return Stream(size, lambda: (function(piece) for piece in values), remote=remote, kind=values.kind)
 
 
 def _mapped(remote: Remote, function: Pointwise, kernel: Kernel[R], merge: Merge[R]) -> R:

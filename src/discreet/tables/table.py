@@ -10,7 +10,8 @@ Promise
 Why
     Entries become values one by one [cells.1]; the rows of a person are folded into one by themselves [per_person.1],
     the columns of a filter too; then rows pass the filter [where.1] and "drop", which look at one row each. What is
-    refused is decided by names, declared kinds and the public arguments, before the first row is read.
+    refused is decided by names, declared kinds and the public arguments, before the first row is read. The work on each
+    piece is that of piece_questions.py.
 """
 
 import hashlib
@@ -18,159 +19,31 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput, printable
 from discreet.privacy.declaration import Kind
-from discreet.tables import entries as rows
 from discreet.tables.apart import Apart, one_row_each, parts_of
-from discreet.tables.cells import Codes, Column, Floats, is_arrow, keys, owner_names, owners, pa
+from discreet.tables.cells import Column, Floats, owner_names, owners
 from discreet.tables.dates import READERS
 from discreet.tables.frames import Again, Held, Piece, Source, guarded, in_order, with_kind
-from discreet.tables.per_person import OF_TRUTHS, Rule, Rules, one_each, turns
+from discreet.tables.per_person import Rules
+from discreet.tables.piece_questions import PieceQuestion
 from discreet.tables.placed import Placed
 from discreet.tables.streams import Kernel, Merge, R, Stream, added, each
 from discreet.tables.wanted import Want, drops, known, present
-from discreet.tables.where import Mask, Test, Where
+from discreet.tables.where import Where
 
 T = TypeVar("T")
 HELD: Final = 2**25  # rows: a longer column is streamed
 CACHE: Final = 2**26  # entries that a stream may hold
 NO_RULES: Final = Rules()
 OWNER: Final = ""  # the name under which the ids of the owners are given
-
-
-class PieceCells:
-    """The columns of one piece, each read once in each way."""
-
-    def __init__(self, columns: Mapping[str, Column], kinds: Mapping[str, Kind]) -> None:
-        self.columns, self.kinds = columns, kinds
-        self.known: dict[tuple[str, str], Any] = {}
-
-    def equal(self, name: str, wanted: Any) -> Floats:
-        """1 where an entry is `wanted`, 0 where it is another, NaN where it is missing."""
-        codes, values = self.keys(name)
-        one = rows.key(wanted)
-        found = [math.nan if value is None else float(rows.key(value) == one) for value in values]
-        return np.array(found, dtype=np.float64)[codes]
-
-    def floats(self, name: str, reading: Literal["number", "boolean", "date"]) -> Floats:
-        """Numbers, 1 and 0, or days; NaN where missing."""
-        if (name, reading) not in self.known:
-            self.known[name, reading] = READERS[reading](self.columns[name], self.kinds[name], name)
-        found: Floats = self.known[name, reading]
-        return found
-
-    def keys(self, name: str) -> tuple[Codes, npt.NDArray[Any]]:
-        """Codes into values, the last of which is None."""
-        if (name, "category") not in self.known:
-            self.known[name, "category"] = keys(self.columns[name], self.kinds[name])
-        found: tuple[Codes, npt.NDArray[Any]] = self.known[name, "category"]
-        return found
-
-
-@dataclass(frozen=True)
-class _Question:
-    """What is asked of each piece. With `fold` all rows are kept, and the tests of conditions stand beside the columns:
-    those of numbers by a rule for numbers as they are read, others as 1 and 0."""
-
-    wants: tuple[Want, ...]
-    where: Where | None
-    owner: str | None
-    kinds: Mapping[str, Kind]
-    reads: tuple[str, ...]  # the columns needed
-    fold: Rules | None = None
-
-    @property
-    def filters(self) -> bool:
-        """Whether rows may be left out."""
-        return self.where is not None or any(drops(want) for want in self.wants)
-
-    @property
-    def tests(self) -> tuple[Test, ...]:
-        """Those of all conditions, each once."""
-        conditions = [Where.parse(want.name) for want in self.wants if want.kind == "where"]
-        conditions += [self.where] if self.where is not None else []
-        return tuple(dict.fromkeys(test for condition in conditions for test in condition.tests))
-
-    def rule(self, test: Test) -> Rule:
-        """How a test is made one of a person's rows; numbers are missing if all are, unless a row is chosen."""
-        assert self.fold is not None
-        if test.reading == "missing" and self.kinds[test.column] in ("number", "integer"):
-            rule = self.fold.of(test.column, "number")
-            return rule if rule in ("first", "last") else "any" if test.negated else "all"
-        return self.fold.of(test.column, test.reading)
-
-    def answer(self, columns: Mapping[str, Column]) -> list[Any]:
-        """The values wanted and the owners' ids, of the rows that are kept. [table.1]"""
-        cells = PieceCells(columns, self.kinds)
-        kept = self.where.holds(cells) if self.where and self.fold is None else None
-        found = []
-        for want in self.wants:
-            if want.kind == "where" and self.fold is not None:
-                continue
-            named = want.missing if isinstance(want.missing, str) and want.missing in ("keep", "drop") else "stand in"
-            values, absent = _read(cells, want, named == "stand in" or (named == "drop" and self.fold is None))
-            if named == "drop" and absent is not None:
-                kept = ~absent if kept is None else kept & ~absent
-            elif named == "stand in":
-                values = values.copy()
-                values[np.isnan(values) if values.ndim == 2 else absent] = want.missing
-            found.append(values)
-        if self.fold is not None:
-            for test in self.tests:
-                if test.reading in ("number", "boolean", "date") and self.rule(test) not in OF_TRUTHS:
-                    found.append(cells.floats(test.column, test.reading))
-                else:
-                    found.append(test.holds(cells).astype(np.float64))
-        ids = [columns[self.owner]] if self.owner is not None else []
-        if kept is None or kept.all():
-            return [*found, *ids]
-        return [
-            *(values[kept] for values in found),
-            *(column.filter(pa.array(kept)) if is_arrow(column) else column[kept] for column in ids),
-        ]
-
-    def folded(self, found: list[Any], codes: Codes, people: int) -> dict[str, npt.NDArray[Any]]:
-        """A row for each person; then those whom the filter or a missing entry leaves out are left out. [table.1]"""
-        assert self.fold is not None
-        cap = self.fold.cap
-        turn = turns(codes, people) if cap is not None or any(want.cap is not None for want in self.wants) else None
-        plain = [want for want in self.wants if want.kind != "where"]
-        rows_of: dict[str, npt.NDArray[Any]] = {}
-        for want, values in zip(plain, found[: len(plain)], strict=True):
-            rows_of[want.name] = one_each(values, codes, people, rule=want.rule, turn=turn, cap=want.cap)
-        masks: dict[Test, Mask] = {}
-        for test, values in zip(self.tests, found[len(plain) :], strict=True):
-            rule = self.rule(test)
-            each = one_each(values, codes, people, rule=rule, turn=turn, cap=cap)
-            masks[test] = each == 1 if rule in OF_TRUTHS else test.of(each)
-        kept = self.where.of(masks) if self.where is not None else np.ones(people, dtype=np.bool_)
-        for want in (want for want in self.wants if want.kind == "where"):
-            rows_of[want.name] = Where.parse(want.name).of(masks).astype(np.float64)
-        people_of = {want.name: rows_of[want.name] if kept.all() else rows_of[want.name][kept] for want in self.wants}
-        return present(people_of, self.wants)[0]
-
-
-def _read(cells: PieceCells, want: Want, absent: bool) -> tuple[npt.NDArray[Any], Any]:
-    """A column's values, and, if asked, in which rows they are missing."""
-    if want.kind == "category":
-        codes, values = cells.keys(want.name)
-        return values[codes], np.array([value is None for value in values], dtype=np.bool_)[codes] if absent else None
-    if want.kind == "where":
-        found = Where.parse(want.name).holds(cells).astype(np.float64)
-    elif want.equals is not None:
-        found = cells.equal(want.name, want.equals)
-    else:
-        found = cells.floats(want.name, want.kind)
-    missing = np.isnan(found) if absent else None
-    return found, missing if missing is None or found.ndim == 1 else missing.any(axis=1)
 
 
 class Table:
@@ -245,7 +118,8 @@ class Table:
         "". Both leave out rows without a person. One column of numbers or truths, of more than HELD rows, is a stream.
         """
         question = self.check(wants, where=where, person=person, owner=owner, rules=rules)
-        if len(wants) == 1 and wants[0].kind != "category" and question.owner is None:
+        alone = len(wants) == 1 and question.owner is None
+        if alone and (wants[0].kind != "category" or isinstance(self._source, Placed)):
             return {wants[0].name: self._alone(question)}
         large, parts = (
             parts_of(self._source, question.reads, self._unreadable()) if person is not None else (False, None)
@@ -279,7 +153,7 @@ class Table:
         person: str | None = None,
         owner: str | None = None,
         rules: Rules = NO_RULES,
-    ) -> _Question:
+    ) -> PieceQuestion:
         """Refuse what `columns` would refuse, by the schema alone: nothing is read."""
         if person is not None and owner is not None:
             raise BadInput("person= makes one row of a person's, owner= keeps all; give one of them")
@@ -307,7 +181,7 @@ class Table:
             where.check(self.kinds)
             reads |= dict.fromkeys(where.columns)
         fold = None if person is None else rules
-        return _Question(tuple(wants), where, whose, dict(self.kinds), tuple(reads), fold)
+        return PieceQuestion(tuple(wants), where, whose, dict(self.kinds), tuple(reads), fold)
 
     def _unreadable(self) -> BadInput:
         return BadInput(f"{self.description} cannot be read to its end; was it changed or cut short? open it again")
@@ -326,7 +200,7 @@ class Table:
         """One column in memory, for a function."""
         return self.held().held[known(self, name)]
 
-    def _answers(self, question: _Question, skip: int = 0) -> Iterator[list[Any]]:
+    def _answers(self, question: PieceQuestion, skip: int = 0) -> Iterator[list[Any]]:
         """Piece by piece, from some piece on."""
         if isinstance(self._source, Placed):
             given = self._source
@@ -337,11 +211,11 @@ class Table:
         return in_order(pieces, question.answer, self._unreadable())
 
     def _gathered(
-        self, question: _Question, parts: Iterator[Piece] | None = None
+        self, question: PieceQuestion, parts: Iterator[Piece] | None = None
     ) -> tuple[list[npt.NDArray[Any]], list[Column]]:
         """All pieces: the values joined, the ids as they came."""
-        pieces = self._source.pieces(question.reads) if parts is None else parts
-        answers = list(in_order(pieces, question.answer, self._unreadable()))
+        working = self._answers(question) if parts is None else in_order(parts, question.answer, self._unreadable())
+        answers = list(working)
         wants = question.wants
         whose = question.owner is not None
         if len(answers) == 1:
@@ -357,7 +231,7 @@ class Table:
         ]
         return found, [answer[-1] for answer in answers] if whose else []
 
-    def _alone(self, question: _Question) -> Floats | Stream:
+    def _alone(self, question: PieceQuestion) -> Floats | Stream:
         """One column of floats: an array while it is short, else a stream whose first pieces are held. [table.2]"""
         if isinstance(self._source, Placed):
             return self._placed_alone(question, self._source)
@@ -382,7 +256,7 @@ class Table:
         room = 0 if hasattr(self._source, "lengths") else CACHE  # such files are decoded as fast as memory is had
         return Stream(length, Again(partial(self._answers, question), held, length, room), part)
 
-    def _placed_alone(self, question: _Question, source: Placed) -> Stream:
+    def _placed_alone(self, question: PieceQuestion, source: Placed) -> Stream:
         """A column that an engine folds where it is: a stream, however short it is. [table.2]"""
 
         def remote(kernel: Kernel[R], merge: Merge[R]) -> R:
@@ -391,9 +265,10 @@ class Table:
             )
 
         length = remote(_count, added) if question.filters else self.size()
-        return Stream(length, lambda: (piece for (piece,) in self._answers(question)), remote=remote)
+        kind = object if question.wants[0].kind == "category" else np.float64
+        return Stream(length, lambda: (piece for (piece,) in self._answers(question)), remote=remote, kind=kind)
 
-    def _part(self, question: _Question, lengths: list[int], start: int, stop: int) -> Floats:
+    def _part(self, question: PieceQuestion, lengths: list[int], start: int, stop: int) -> Floats:
         """Some entries by place: only the pieces that hold them are read. [table.2]"""
         found, before = [np.empty(0)], 0
         for piece, length in zip(self._source.pieces(question.reads), lengths, strict=True):
@@ -404,7 +279,7 @@ class Table:
             before += length
         return np.concatenate(found)
 
-    def _held_alone(self, question: _Question) -> Floats | Stream:
+    def _held_alone(self, question: PieceQuestion) -> Floats | Stream:
         """A column that the caller holds: no copy unless entries are left out; a stream stays one. [table.2]"""
         (want,) = question.wants
         given = self._source.held.get(want.name)  # type: ignore[attr-defined]
@@ -418,7 +293,7 @@ class Table:
         kept: Stream = present({want.name: given}, [want])[0][want.name]
         return kept
 
-    def _filled(self, question: _Question, length: int) -> Floats:
+    def _filled(self, question: PieceQuestion, length: int) -> Floats:
         """A column whose length is known: each piece is let go when it is copied."""
         found, given = np.empty(length), 0
         for (piece,) in self._answers(question):
@@ -431,7 +306,7 @@ class Table:
         return found
 
 
-def _answered(question: _Question, kernel: Kernel[R], given: Iterator[Mapping[str, Column]]) -> R:
+def _answered(question: PieceQuestion, kernel: Kernel[R], given: Iterator[Mapping[str, Column]]) -> R:
     """On a worker: what a kernel makes of the one column of a question."""
     return kernel(question.answer(columns)[0] for columns in given)
 

@@ -382,16 +382,19 @@ def present(columns: Mapping[str, Any], wants: Sequence[Want]) -> tuple[dict[str
         return dict.fromkeys(columns, mapped(_present, given, size)), len(given) - size
     kept = np.ones(len(dropping[0]), dtype=np.bool_)
     for values in dropping:
-        missing = np.array([one is None for one in values]) if values.dtype == object else np.isnan(values)
-        kept &= ~(missing if missing.ndim == 1 else missing.any(axis=1)).astype(np.bool_)
+        kept &= ~(missing if (missing := _absent(values)).ndim == 1 else missing.any(axis=1))
     left_out = int(np.count_nonzero(~kept))
     return {name: values[kept] if left_out else values for name, values in columns.items()}, left_out
 
 
+def _absent(values: Any) -> Any:
+    return np.array([one is None for one in values], dtype=np.bool_) if values.dtype == object else np.isnan(values)
+
+
 def _present(piece: Floats) -> Floats:
-    found: Floats = piece[~np.isnan(piece)]
+    found: Floats = piece[~_absent(piece)]
     return found
 
 
 def _known(given: Iterator[Floats]) -> int:
-    return sum(int(np.count_nonzero(~np.isnan(piece))) for piece in given)
+    return sum(int(np.count_nonzero(~_absent(piece))) for piece in given)

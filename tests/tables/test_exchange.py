@@ -251,3 +251,38 @@ def test_another_key_is_another_hash_and_both_words_differ() -> None:
     assert len(np.unique(np.concatenate([one, other]))) == 4000
     counts = np.bincount(exchange.share(name_words(np.arange(64_000), SECRET), 64), minlength=64)
     assert np.abs(counts - 1000).max() < 200  # 6.3 standard deviations: once in 10^7 keys, and the key is fixed
+
+
+ASKED = """
+import os, signal, sys
+import discreet
+from discreet.tables import apart, exchange
+
+apart.AT_ONCE, exchange.HELD = 0, 1000
+add, path, ledger, dies = exchange.Spill.add, sys.argv[1], sys.argv[2], sys.argv[3] == "dies"
+
+def dying(spill, segment):
+    if dies and spill.on_disk and len(spill._held) > 40:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return add(spill, segment)
+
+exchange.Spill.add = dying
+with discreet.open(path, person="who", budget=5.0, ledger=ledger, rng=discreet.Seeded(3)) as session:
+    release = session.mean("x", epsilon=2.0, bounds=(0.0, 1.0), request="once")
+    print(repr(release.value), session.balance.spent.epsilon)
+"""
+
+
+def test_a_question_killed_in_the_exchange_is_asked_again_at_no_cost(tmp_path: Path) -> None:
+    """The charge comes first, and is kept; under the same request there is one charge, and the digits are the same."""
+    generator = np.random.default_rng(0)
+    pq.write_table(pa.table({"who": np.arange(900) // 3, "x": generator.random(900)}), tmp_path / "t.parquet")
+
+    def run(ledger: str, dies: str) -> subprocess.CompletedProcess[str]:
+        given = [sys.executable, "-c", ASKED, str(tmp_path / "t.parquet"), str(tmp_path / ledger), dies]
+        return subprocess.run(given, capture_output=True, text=True, check=False, env=dict(os.environ))
+
+    assert run("one.ledger", "dies").returncode == -signal.SIGKILL
+    again, whole = run("one.ledger", "lives"), run("other.ledger", "lives")
+    assert again.stdout == whole.stdout
+    assert whole.stdout.endswith(" 2\n")

@@ -265,9 +265,14 @@ class Question:
         total = table.people(self.people.person) if table is not None and public and self.where is None else None
         return told_missing(release, noisy, total, len(self.wanted.wants)) if noisy * epsilon > CLEAR else release
 
-    def _released(self, columns: Mapping[str, Any], rng: Randomness, owners: Any = None) -> Release[Any]:
+    def _released(self, columns: dict[str, Any], rng: Randomness, owners: Any = None) -> Release[Any]:
+        """What the mechanism makes of these columns, which are let go: it may need the room for its own copy."""
+        return self._labelled(self.price.mechanism.release(self._arranged(columns, owners), rng))
+
+    def _arranged(self, columns: dict[str, Any], owners: Any) -> Any:
         rows = arranged(self.statistic, self.wanted, columns, self.arguments, owners)
-        return self._labelled(self.price.mechanism.release(rows, rng))
+        columns.clear()
+        return rows
 
     def _far(self, apart: Apart) -> FarTable:
         """Rows of people, for blocks, that are too many to hold."""

@@ -216,6 +216,7 @@ class LeastSquares:
         if (refusal := refusal_of(self, size)) is not None:
             return replace(blank, refusal=refusal)
         ready = self._ready(in_one(table))
+        del rows, table  # a long table is not held twice
         counted = stages.counted(ready, rng)  # [least_squares.1]
         if not stages.enough(counted):  # [least_squares.2]
             return replace(blank, refusal=self._too_few(round(counted)))

@@ -26,8 +26,8 @@ Why
     that differ in one place. A uniform order, drawn independently of everything, makes the distribution of the list of
     rows a function of the multiset of rows alone. If two multisets differ in one row, give the new row the place of the
     old one: this is a bijection of the orders, so both distributions are mixtures, with equal weights, of pairs of
-    lists that differ in one place. Where blocks hold all rows of a person, rows keep their places beside their owners'
-    numbers, and the coupling is that of [partition.2].
+    lists that differ in one place. Where blocks hold all rows of a person, rows keep their places beside their owners,
+    and the coupling is that of [partition.2].
     [asking.5] Whoever is left out is not in the answer: those asked about, and those left out, of each group are groups
     as in [release.1], and the count is pure at an epsilon that costs no more than one draw of the answer (`alongside`).
     Under REPLACE, two people as in [asking.2]; not beside a count without groups, which has all of epsilon for one. The

@@ -130,6 +130,17 @@ def test_a_known_key_would_move_others() -> None:
     assert most > 2
 
 
+@pytest.mark.claim("partition.2")
+@pytest.mark.parametrize(("people", "blocks", "parts"), [(23, 5, 2), (100, 7, 4), (9, 9, 2)])
+def test_blocks_of_people_differ_by_one_person_at_most(people: int, blocks: int, parts: int) -> None:
+    names = np.arange(4 * people) % people
+    for seed in range(10):
+        found = partition(read(np.arange(4.0 * people), people=names), blocks, REPLACE, Seeded(seed), parts)
+        edges = found.edges[::parts]
+        sizes = [len(set(found.table.people[a:b].tolist())) for a, b in itertools.pairwise(edges)]
+        assert max(sizes) - min(sizes) <= 1
+
+
 @pytest.mark.claim("partition.4")
 @pytest.mark.parametrize("relation", [REPLACE, ADD])
 @pytest.mark.parametrize("names", [np.arange(60) % 23, np.array([f"p{k % 23}" for k in range(60)])])

@@ -4,8 +4,8 @@ Releases
     Under ADD_OR_REMOVE a noisy count. For each column a median and noisy counts of octaves around it. In turn, some
     times: counts of the lengths of rows in the frame so far, the constant 1/2 among their entries, and the noisy sum of
     their outer products in a ball that leaves 15% of them outside, which makes the next frame and centre. In the last
-    frame: counts of lengths, the noisy sum of outer products in a ball that leaves a few rows outside, and the noisy
-    sum of the squares of products of two entries.
+    frame: counts of lengths, or of their squares less a public number (stages/squared_tail.py), the noisy sum of outer
+    products in a ball that leaves a few rows outside, and the noisy sum of the squares of products of two entries.
 Promise
     [free_covariance.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon, delta).
     [free_covariance.2] The plan reads public numbers; every later choice, and whether it ends early, reads released
@@ -37,8 +37,9 @@ Needs
     the covariance by its share.
 Accuracy
     Noise of R^2 / mu (ADD_OR_REMOVE, sqrt 2 times that under REPLACE) on the sum, mu with more than half of the budget,
-    R the length that about 1 / mu rows exceed. Directions that the noise of all turns hides are not round: their
-    variance has an error as large as that of others.
+    R the length that about 1 / mu rows exceed. A turn is drawn towards the diagonal by as much as its noise explains:
+    columns that hardly depend on each other are not turned by noise, which would make rows longer. Directions that the
+    noise of all turns hides are not round: their variance has an error as large as that of others.
 Source
     Biswas, Dong, Kamath and Ullman 2020 (CoinPress) for turns; octaves and tails are ours (stages/octaves.py).
 """
@@ -84,6 +85,7 @@ OFTEN: Final = (0.6, 2.0)  # over mu: how many rows are cut in the last sum
 EXCESS: Final = 0.3  # deviations of noise: by how much they may be cut, all together
 ROUND: Final = 1.5  # by how much the ball's radius is that of a typical row, at least
 PAIRED: Final = 64  # columns up to which every pair of them has its own fourth moment
+EVEN: Final = 0.3  # the slope of a tail below which lengths are nearly the same
 SHOWN: Final = 0.2  # of the rows, in an octave: so many must be seen
 
 
@@ -243,10 +245,11 @@ class FreeMoment:
         return np.asarray(np.linalg.norm(self.back, axis=1))
 
 
-def _longest(found: Floats, stages: FreeStages, size: float, drawn: dict[str, Any]) -> Lengths | None:
-    """The tail of lengths in the last frame. [free_covariance.1]"""
+def _longest(found: Floats, stages: FreeStages, size: float, slope: float, drawn: dict[str, Any]) -> Lengths | None:
+    """The tail of lengths in the last frame: of squares where `slope`, that of the tail before, says that they are
+    nearly the same, for half octaves would not tell them apart. [free_covariance.1], [free_covariance.2]"""
     cost = stages.costs.part("late", Gaussian)
-    if stages.columns > SEVERAL:
+    if stages.columns > SEVERAL and slope < EVEN:  # [free_covariance.2]
         return squared_tail(found, stages.columns, size, cost=cost, **drawn)  # [free_covariance.1]
     return tail_of(found, size, cost=cost, **drawn)  # [free_covariance.1]
 
@@ -276,7 +279,7 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
         tail = tail_of(lengths(rows, frame), size, cost=costs.part("lengths", Gaussian), **drawn)
         if tail is None:  # [free_covariance.2]
             return LOST
-        radius = float(tail.at(OUTSIDE * size))
+        radius, slope = float(tail.at(OUTSIDE * size)), tail.slope
         cost = costs.part("turns", Gaussian)
         total, noise = noisy_gram(rows, frame, radius, "clip", cost=cost, **drawn)  # [free_covariance.1]
         total, noise = total * radius**2 / size, noise * radius**2 / size
@@ -287,7 +290,7 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
         least = max(noise * math.sqrt(2 * many) / 2, 1e-9 * float(np.abs(values).max()), 1e-300)
         turn = (vectors / np.sqrt(np.maximum(values, 0.0) + least)) @ vectors.T @ turn
     frame = framed(turn, centre)
-    if (long := _longest(lengths(rows, frame), stages, size, drawn)) is None:  # [free_covariance.2]
+    if (long := _longest(lengths(rows, frame), stages, size, slope, drawn)) is None:  # [free_covariance.2]
         return LOST
     cut = long.most(OFTEN[0] * stages.moved, OFTEN[1] * stages.moved, EXCESS * stages.moved, power=2)
     radius = float(long.at(cut))

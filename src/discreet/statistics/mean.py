@@ -37,7 +37,9 @@ Accuracy
     and epsilon = 1 intervals are 1.2 (normal) to 2.5 times (gamma of shape 0.3) as wide as without privacy.
     BoundedMean: noise of scale (high - low) / (n epsilon) under REPLACE; under ADD_OR_REMOVE of sqrt(1/2 + 3/4 m^2) of
     that, m how far the mean is from the middle to a bound. A sum about the middle alone, with 1/30 of epsilon for n,
-    has 0.73 of that noise at m = 0, as much at m = 1/25 and 9 times as much at m = 1/2.
+    has 0.73 of that noise at m = 0, as much at m = 1/25 and 9 times as much at m = 1/2. No noise is best at all m: a
+    record at a bound moves sum and n by (+-1, 1) together, so noise on the sum that is least, Laplace's of all of
+    epsilon, leaves no finite noise for n, and that counts m times. Which m it is would have to be found first.
 Source
     Huang, Liang and Yi 2021 for a clip at an extreme rank; here it is extrapolated to (stages/reach.py).
 """

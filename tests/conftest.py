@@ -17,6 +17,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: "/sandbox/" not in item.nodeid)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def compiled_at_once() -> Iterator[None]:
+    """Compiled passes are tested whether they were ever compiled here or not."""
+    from discreet._compiled import warmth
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warmth, "COLD", 0)
+        yield
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Any]:
     """A real PostgreSQL server; call it for the address of a new schema."""

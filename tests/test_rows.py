@@ -220,7 +220,7 @@ def test_entries_that_misbehave() -> None:
 def test_canonical_keys() -> None:
     assert key(Decimal("1.00")) == key(Fraction(1)) == key(np.longdouble(1)) == 1
     assert key(Decimal("0.10")) == key(Decimal("0.1")) == key(0.1)
-    assert key(Decimal("sNaN")) == key(Decimal("NaN")) == key(np.datetime64("NaT")) is None
+    assert key(Decimal("sNaN")) == key(Decimal("NaN")) == key(np.datetime64("NaT", "s")) is None
     assert repr(key(np.longdouble("-0.0"))) == repr(key(Decimal("-1e-999999"))) == "0"
     assert key(Decimal(LARGE)) == LARGE
     assert key((1, 2.0)) == key((1.0, 2))

@@ -178,7 +178,7 @@ def test_no_cell_raises_and_each_is_read_alone() -> None:
         "99999-01-01",
         datetime.date.min,
         np.datetime64(2**62, "us"),
-        np.datetime64("NaT"),
+        np.datetime64("NaT", "s"),
         "2020-02-03",
     ]
     found = [day_of(cell) for cell in cells]

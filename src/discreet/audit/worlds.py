@@ -49,7 +49,7 @@ HOSTILE: tuple[Any, ...] = (
 )
 THORNS: tuple[Any, ...] = (
     *(Thorn(), Prickly("a"), 10**5000, Decimal("sNaN"), Decimal("1e999999"), np.longdouble("1e4000")),
-    *(np.complex128(1), np.array([1.0]), np.datetime64("NaT"), np.float32("nan"), "\ud800"),
+    *(np.complex128(1), np.array([1.0]), np.datetime64("NaT", "s"), np.float32("nan"), "\ud800"),
 )
 
 

@@ -41,6 +41,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from discreet._compiled.warmth import warm
 from discreet.errors import BadInput
 from discreet.noise.additive import summed
 from discreet.noise.distributions import compiled
@@ -132,7 +133,7 @@ def distances(rows: Rows, ball: Ball, centres: Floats) -> Floats:
     """How far each row, pulled into the ball, is from its nearest centre, in steps. [assign.3]"""
     parts = [np.empty(0)]
     for block in blocks(rows):
-        if compiled():
+        if warm(len(block), "model_kernels", least=EXACT) and compiled():
             from discreet._compiled.model_kernels import distances_of
 
             parts.append(distances_of(block, ball.centre, HALF / ball.radius, centres))
@@ -164,7 +165,7 @@ def _parts(block: Floats, clusters: int) -> Iterator[Floats]:
 
 def _sums(block: Floats, ball: Ball, centres: Floats, about: Floats, *, reach: int, norm: Norm) -> Sums:
     """The sums of one block; the compiled pass gives the same integers. [assign.2]"""
-    if compiled():
+    if warm(len(block), "model_kernels", least=EXACT) and compiled():
         from discreet._compiled.model_kernels import sums_of
 
         counts, sums = sums_of(block, ball.centre, HALF / ball.radius, centres, about, float(reach), norm)

@@ -34,6 +34,7 @@ from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 
+from discreet._compiled.warmth import warm
 from discreet.engines.local import silence
 from discreet.errors import BadInput
 from discreet.models.features import STEPS, Prepared
@@ -130,7 +131,7 @@ class ModelGradients:
 def total_clipped(rows: Prepared, limit: Floats, table: Floats, w: Floats, *, per: float, chosen: Mask) -> Integers:
     """The sum of k V over the chosen rows. [gradients.2]"""
     whole, unit = whole_coefficients(w)
-    if len(rows) >= LARGE and compiled():
+    if len(rows) >= LARGE and warm(len(rows), "model_kernels") and compiled():
         from discreet._compiled.model_kernels import total_clipped as fast
 
         parts = (

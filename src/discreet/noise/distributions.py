@@ -21,12 +21,14 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from discreet._compiled.warmth import warm
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, float_above, is_number
 
 LARGEST_SCALE: Final = 2**50  # 8000 scales fit in an int64: saturation has a chance of e^-8000
 SMALLEST_SCALE: Final = Fraction(1, 2**9)  # a draw other than 0 has a chance of e^-512
 BULK: Final = 2000  # values from which the compiled sampler is worth its import
+COLD_DRAWS: Final = 50_000  # values from which it is worth being compiled
 Integers = npt.NDArray[np.int64]
 Words = Callable[[int], npt.NDArray[np.uint64]]
 
@@ -84,7 +86,7 @@ def geometric(source: BitSource, size: int, scale: Fraction) -> Integers:
 
 def bulk_laplace(size: int, scale: Fraction, words: Words) -> Integers | None:
     """The compiled sampler, if it is worth it and installed."""
-    if size < BULK or not compiled():
+    if size < BULK or not warm(size, "bulk", least=COLD_DRAWS) or not compiled():
         return None
     from discreet.noise import bulk
 
@@ -96,7 +98,7 @@ def bulk_laplace(size: int, scale: Fraction, words: Words) -> Integers | None:
 
 def bulk_gaussian(size: int, sigma: int, words: Words) -> Integers | None:
     """The compiled sampler, if it is worth it and installed."""
-    if size < BULK or not compiled():
+    if size < BULK or not warm(size, "bulk", least=COLD_DRAWS) or not compiled():
         return None
     from discreet.noise import bulk
 

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from discreet._compiled.warmth import warm
 from discreet.noise.distributions import compiled
 from discreet.tables.streams import Numbers, Stream, Table, added, dense, joined, sparse
 
@@ -226,7 +227,7 @@ class Ordered:
 
     @property
     def _public(self) -> dict[str, Any]:
-        return {"default": self._default, "large": len(self) >= LARGE}
+        return {"default": self._default, "large": len(self) >= LARGE and warm(len(self), "column_kernels")}
 
     @cached_property
     def _leading(self) -> Counts:

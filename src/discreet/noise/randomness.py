@@ -20,6 +20,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from discreet._compiled.warmth import warm
 from discreet.errors import BadInput
 from discreet.noise.additive import Blur, Mask, SampledSum
 from discreet.noise.choose import Choose, NoisyMax
@@ -196,7 +197,7 @@ class Shuffle:
 
 def _order(words: npt.NDArray[np.uint64]) -> Integers | None:
     """The places of the words from the least to the largest; None if two are equal."""
-    if len(words) >= LARGE and compiled():
+    if len(words) >= LARGE and warm(len(words), "column_kernels") and compiled():
         from discreet._compiled.column_kernels import order_of
 
         return order_of(words)

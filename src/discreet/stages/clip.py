@@ -44,6 +44,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from discreet._compiled.warmth import warm
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.errors import BadInput
 from discreet.noise.additive import COARSE, slack
@@ -101,7 +102,7 @@ def exact_sums(
         raise BadInput(
             f"centre is {centre!r}, radius is {radius!r}; give a finite centre and a positive, finite radius"
         )
-    large = len(values) >= LARGE
+    large = len(values) >= LARGE and warm(len(values), "column_kernels")
     return fold(partial(_sums, centre=centre, radius=radius, powers=powers, bits=bits, large=large), added, values)
 
 

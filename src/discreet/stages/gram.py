@@ -58,6 +58,7 @@ from typing import Any, Final, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from discreet._compiled.warmth import warm
 from discreet.errors import BadInput
 from discreet.noise.additive import ROOM, slack, summed
 from discreet.noise.distributions import LARGEST_SCALE, compiled
@@ -226,7 +227,9 @@ def lengths(rows: Floats, frame: Seen) -> Floats:
 def _fast(rows: Floats, frame: Seen) -> Any:
     """The compiled passes, the same integers, where rows are worth their import and the frame is one they know."""
     kernel = getattr(frame, "kernel", None)
-    if kernel is None or not LARGE <= len(rows) <= ROOM >> 2 * BITS or not compiled():
+    if kernel is None or not LARGE <= len(rows) <= ROOM >> 2 * BITS:
+        return None
+    if not warm(len(rows), "vector_kernels") or not compiled():
         return None
     known = kernel[1] is None or len(kernel[1][0]) <= WIDE
     known = known and rows.shape[1] + kernel[0].led == len(kernel[0].per)  # else the plain path says so

@@ -41,6 +41,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from discreet._compiled.warmth import warm
 from discreet.noise.choose_float import Prior, Staircase, uniform
 from discreet.noise.distributions import compiled
 from discreet.noise.order_statistics import order_statistics, ranked
@@ -218,7 +219,7 @@ def cells(values: Numbers, centre: float, fraction_bits: int, *, up: bool = Fals
     if len(values) < FEW:
         occupied, times = np.unique(_cell_of(taken(values, slice(None)), centre, shift, rest), return_counts=True)
         return occupied, times.astype(np.int64)
-    large = len(values) >= LARGE
+    large = len(values) >= LARGE and warm(len(values), "column_kernels")
     return fold(partial(_counted, centre=centre, shift=shift, rest=rest, size=size, large=large), joined, values)
 
 

@@ -41,6 +41,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from discreet._compiled.warmth import warm
 from discreet.accounting.calibrate import gaussian
 from discreet.errors import BadInput
 from discreet.noise.additive import Grid, slack
@@ -139,7 +140,9 @@ def _listed(given: Any, what: str) -> list[Any]:
 def counts(bins: Bins, rows: Any) -> Numbers:
     """How many entries each bin holds, `other` last."""
     values = long_column(rows)
-    return fold(partial(_counts, bins=bins, fast=len(values) >= LARGE), added, values)
+    return fold(
+        partial(_counts, bins=bins, fast=len(values) >= LARGE and warm(len(values), "column_kernels")), added, values
+    )
 
 
 def _counts(given: Iterator[npt.NDArray[Any]], *, bins: Bins, fast: bool) -> Numbers:

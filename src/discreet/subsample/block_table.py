@@ -29,6 +29,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from discreet._compiled.warmth import warm
 from discreet.errors import BadInput
 from discreet.noise.distributions import compiled
 from discreet.tables.entries import COMPLEX, NUMBERS, column, key, number, numbers, numbers_of
@@ -137,7 +138,7 @@ def _entry_bytes(entry: Any) -> bytes:
 
 def _places(halves: Integers, edges: Integers, order: Integers | None) -> Integers:
     """Where each row goes."""
-    if order is None and len(halves) >= LARGE and compiled():
+    if order is None and len(halves) >= LARGE and warm(len(halves), "column_kernels") and compiled():
         from discreet._compiled.column_kernels import places
 
         found: Integers = places(halves, edges)
@@ -155,7 +156,8 @@ def _scatter(part: Any, place: Integers) -> Any:
         order = np.empty(len(place), dtype=np.int64)
         order[place] = np.arange(len(place))
         return part.take(order)
-    if part.dtype.kind in "biuf" and len(place) >= LARGE and part.ndim <= 2 and compiled():
+    worth = len(place) >= LARGE and warm(len(place), "column_kernels")
+    if part.dtype.kind in "biuf" and part.ndim <= 2 and worth and compiled():
         from discreet._compiled.column_kernels import scatter
 
         return scatter(part, place)

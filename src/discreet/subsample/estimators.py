@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.subsample.block_fits import jackknifed, least_squares
+from discreet.subsample.foreign import check_language
 
 COEFFICIENTS: Final = ("coef_", "intercept_")
 CENTRES: Final = "clusters have no order that blocks share", "discreet.kmeans finds centres of all people at once"
@@ -287,6 +288,7 @@ def adapted(
     estimator: Any, *, attributes: Any = None, formula: str | None = None, options: Mapping[str, Any] | None = None
 ) -> Fit:
     """The adapter for what was handed in; decided by what it is, never by the rows."""
+    check_language(estimator)
     fit = _adapter(estimator, attributes, formula, dict(options or {}))
     for name, value, takes in (
         ("attributes", attributes, SklearnFit),

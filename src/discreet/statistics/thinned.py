@@ -37,7 +37,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised
 from discreet.privacy.release import Release
-from discreet.statistics.survey_design import floats
+from discreet.statistics.survey_design import floats, listed
 
 PEOPLE: Final = " of the population that the weights stand for, people drawn one by one"
 MIX: Final = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB), np.uint64(0x9E3779B97F4A7C15))
@@ -63,7 +63,7 @@ class Thinned:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The inner release on the records that are kept."""
-        table = np.asarray(rows)
+        table = listed(rows)
         values, weights = floats(table[:, 0]), floats(table[:, 1])
         kept = thinned(values, weights, self.largest, rng.below(2**63))  # [thinned.1]
         found = self.inner.release(values[kept], rng)  # [thinned.1]

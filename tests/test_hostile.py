@@ -37,7 +37,8 @@ def called(name: str, x: Any, beside: tuple[str, ...] = (), **how: Any) -> Any:
         for parameter in statistic.columns
         if parameter in (*statistic.positional, *beside) and not (statistic.blocks and parameter == "y")
     }
-    options |= BOTH if beside else {}
+    weighed = {**BOTH, "largest_weight": 2.0} if beside else {}
+    options |= {option: value for option, value in weighed.items() if option in statistic.options}
     return getattr(discreet, name)(**given, **options, **how)
 
 

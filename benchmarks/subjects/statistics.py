@@ -1,6 +1,6 @@
 """The audited mechanisms of statistics."""
 
-from benchmarks.subjects.subject import CLOUD, LABELS, NUMBERS, POINTS, REPLACE, SPREAD, WIDE, Subject, edge_pairs
+from benchmarks.subjects.subject import ADD, CLOUD, LABELS, NUMBERS, POINTS, REPLACE, SPREAD, WIDE, Subject, edge_pairs
 from discreet.hypotheses.result import ProportionTest
 from discreet.statistics.column_means import ColumnMeans
 from discreet.statistics.count import Count
@@ -18,6 +18,8 @@ from discreet.statistics.proportion import Proportion
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.shares import CategoryShares
 from discreet.statistics.sufficient import SufficientStatistics
+from discreet.statistics.survey import WeightedMean
+from discreet.statistics.thinned import Thinned
 from discreet.statistics.variance import Variance
 
 SUBJECTS = {
@@ -68,6 +70,26 @@ SUBJECTS = {
     ),
     "Quantile, guaranteed": Subject(
         lambda r: Quantile(0.5, 4.0, guaranteed=True, neighbours=r), NUMBERS, edge_pairs(0.0, 2.0, SPREAD), least=200
+    ),
+    "Thinned quantile": Subject(  # under REPLACE two people, at half of epsilon
+        lambda r: Thinned(4.0, Quantile(0.5, 4.0, bounds=(-5.0, 5.0), neighbours=r), 2.0, neighbours=r),
+        POINTS,
+        edge_pairs((0.0, 2.0), (3.0, 0.5), CLOUD),
+        least=100,
+        only=ADD,
+    ),
+    "WeightedMean": Subject(
+        lambda r: WeightedMean(16.0, neighbours=r), POINTS, edge_pairs((0.0, 2.0), (1e12, 1e12), CLOUD), least=100
+    ),
+    "WeightedMean, public": Subject(
+        lambda r: WeightedMean(4.0, bounds=(-3.0, 3.0), largest=2.0, neighbours=r),
+        POINTS,
+        edge_pairs((3.0, 2.0), (-3.0, 2.0), [(1.0, 1.0)] * 80),
+    ),
+    "WeightedMean, total": Subject(
+        lambda r: WeightedMean(4.0, of="sum", bounds=(-3.0, 3.0), largest=2.0, neighbours=r),
+        POINTS,
+        edge_pairs((3.0, 2.0), (-3.0, 2.0), [(1.0, 1.0)] * 80),
     ),
     "GaussianMean": Subject(
         lambda r: GaussianMean(4.0, neighbours=r), NUMBERS, edge_pairs(0.0, 1e12, SPREAD), least=100

@@ -873,6 +873,8 @@ def median(
     confidence: float | None = 0.95,
     granularity: float | None = None,
     guaranteed: bool = False,
+    weights: Any = None,
+    largest_weight: float | None = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -1047,6 +1049,8 @@ def quantile(
     confidence: float | None = 0.95,
     granularity: float | None = None,
     guaranteed: bool = False,
+    weights: Any = None,
+    largest_weight: float | None = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -1057,7 +1061,8 @@ def quantile(
     The ends of the interval are what is drawn, so its `confidence` is declared here; with confidence=None the whole
     epsilon goes to the point. `granularity` is what the data are rounded to: 1 if the column is declared to hold
     integers, else found privately, for a small part of epsilon; granularity=0 says that they are not rounded.
-    `guaranteed=True` holds for any distribution, and is wider.
+    `guaranteed=True` holds for any distribution, and is wider. With `weights` each person counts with a chance of their
+    weight over the public `largest_weight`: it is the quantile of the population that they stand for.
 
     >>> import discreet
     >>> r = discreet.quantile(range(1000), 0.25, epsilon=2.0, confidence=None, rng=discreet.Seeded(1))
@@ -2194,6 +2199,8 @@ class Asking:
         confidence: float | None = 0.95,
         granularity: float | None = None,
         guaranteed: bool = False,
+        weights: str | Sequence[str] | None = None,
+        largest_weight: float | None = None,
         groupby: None = None,
         where: str | None = None,
         missing: Any = None,
@@ -2215,6 +2222,8 @@ class Asking:
         confidence: float | None = 0.95,
         granularity: float | None = None,
         guaranteed: bool = False,
+        weights: str | Sequence[str] | None = None,
+        largest_weight: float | None = None,
         delta: Any = 0.0,
         groupby: str | Sequence[str],
         keys: Any = None,
@@ -2441,6 +2450,8 @@ class Asking:
         confidence: float | None = 0.95,
         granularity: float | None = None,
         guaranteed: bool = False,
+        weights: str | Sequence[str] | None = None,
+        largest_weight: float | None = None,
         groupby: None = None,
         where: str | None = None,
         missing: Any = None,
@@ -2453,7 +2464,8 @@ class Asking:
         The ends of the interval are what is drawn, so its `confidence` is declared here; with confidence=None the whole
         epsilon goes to the point. `granularity` is what the data are rounded to: 1 if the column is declared to hold
         integers, else found privately, for a small part of epsilon; granularity=0 says that they are not rounded.
-        `guaranteed=True` holds for any distribution, and is wider.
+        `guaranteed=True` holds for any distribution, and is wider. With `weights` each person counts with a chance of their
+        weight over the public `largest_weight`: it is the quantile of the population that they stand for.
 
         Example: session.quantile("age", 0.25, epsilon=0.5)
         """
@@ -2468,6 +2480,8 @@ class Asking:
         confidence: float | None = 0.95,
         granularity: float | None = None,
         guaranteed: bool = False,
+        weights: str | Sequence[str] | None = None,
+        largest_weight: float | None = None,
         delta: Any = 0.0,
         groupby: str | Sequence[str],
         keys: Any = None,

@@ -99,6 +99,8 @@ from discreet.statistics.quantile_cells import (
 )
 from discreet.statistics.rank_cells import RankCells
 from discreet.statistics.ranks import Aim, RankAims
+from discreet.statistics.survey_design import survey_rows
+from discreet.statistics.thinned import weighed
 from discreet.tables.entries import long_numbers, public_size
 from discreet.worlds.assumptions import MANY, ONE, About, World
 from discreet.worlds.floors import BOUND
@@ -111,6 +113,7 @@ MARGIN: Final = 3  # scales of a noisy count that are taken off before anything 
 FAR: Final = 4.0  # without bounds, ends that differ by more than this factor have their middle on the log scale
 FOUND: Final = ", as was found privately; if you know better, declare granularity="
 SHOWN: Final = ("q", "bounds", "confidence", "granularity", "guaranteed", "missing", "neighbours")
+WEIGHED: Final = {"x": number(streams=True, dates=True), "weights": number(optional=True)}
 Floats = npt.NDArray[np.float64]
 
 
@@ -333,7 +336,7 @@ def _world(about: About, q: Any = None) -> World:
     )
 
 
-@statistic({"x": number(streams=True, dates=True)}, groups=True, world=_world)
+@statistic(WEIGHED, rows=survey_rows, groups=True, world=_world)
 def quantile(
     people: Public,
     x: Columns,
@@ -344,32 +347,32 @@ def quantile(
     confidence: float | None = 0.95,
     granularity: float | None = None,
     guaranteed: bool = False,
+    weights: Columns | None = None,
+    largest_weight: float | None = None,
 ) -> Mechanism[Any]:
     """The q-quantile, or several, with an interval for the population's that assumes no shape. No bounds needed. Pure.
 
     The ends of the interval are what is drawn, so its `confidence` is declared here; with confidence=None the whole
     epsilon goes to the point. `granularity` is what the data are rounded to: 1 if the column is declared to hold
     integers, else found privately, for a small part of epsilon; granularity=0 says that they are not rounded.
-    `guaranteed=True` holds for any distribution, and is wider.
+    `guaranteed=True` holds for any distribution, and is wider. With `weights` each person counts with a chance of their
+    weight over the public `largest_weight`: it is the quantile of the population that they stand for.
 
     >>> import discreet
     >>> r = discreet.quantile(range(1000), 0.25, epsilon=2.0, confidence=None, rng=discreet.Seeded(1))
     >>> 200 < r.value < 300
     True
     """
-    return Quantile(
-        q,
-        epsilon,
-        bounds=bounds,
-        confidence=confidence,
-        granularity=1 if granularity is None and x.integers else granularity,
-        guaranteed=guaranteed,
-        neighbours=people.neighbours,
-        unit=people.unit,
-    )
+    unit = 1 if granularity is None and x.integers else granularity
+    asked: dict[str, Any] = {"bounds": bounds, "confidence": confidence, "granularity": unit, "guaranteed": guaranteed}
+
+    def make(found: Public, share: Number) -> Quantile:
+        return Quantile(q, share, neighbours=found.neighbours, unit=found.unit, **asked)
+
+    return weighed(people, make, epsilon, weights, largest_weight)
 
 
-@statistic({"x": number(streams=True, dates=True)}, groups=True, world=partial(_world, q=0.5))
+@statistic(WEIGHED, rows=survey_rows, groups=True, world=partial(_world, q=0.5))
 def median(
     people: Public,
     x: Columns,
@@ -379,6 +382,8 @@ def median(
     confidence: float | None = 0.95,
     granularity: float | None = None,
     guaranteed: bool = False,
+    weights: Columns | None = None,
+    largest_weight: float | None = None,
 ) -> Mechanism[Any]:
     """The middle value: the quantile with q = 0.5, with its options and its interval. Pure.
 
@@ -386,13 +391,6 @@ def median(
     >>> 400 < discreet.median(range(1000), epsilon=2.0, confidence=None, rng=discreet.Seeded(1)).value < 600
     True
     """
-    return quantile(
-        people,
-        x,
-        0.5,
-        epsilon=epsilon,
-        bounds=bounds,
-        confidence=confidence,
-        granularity=granularity,
-        guaranteed=guaranteed,
-    )
+    asked: dict[str, Any] = {"bounds": bounds, "confidence": confidence, "granularity": granularity}
+    asked |= {"guaranteed": guaranteed, "weights": weights, "largest_weight": largest_weight}
+    return quantile(people, x, 0.5, epsilon=epsilon, **asked)

@@ -62,8 +62,7 @@ from discreet.stages.locate import BEYOND, far_distance, finest
 from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.stages.reach import ENDLESS, Tail, find_tail
 from discreet.statistics.mean import COUNT, NOWHERE, RankClippedMean
-from discreet.statistics.survey_design import Design, DesignSpread
-from discreet.tables.entries import number
+from discreet.statistics.survey_design import Design, DesignSpread, floats, listed
 
 WEIGHTS, VARY = Fraction(1, 5), Fraction(1, 5)  # of epsilon: the largest weight, and the square for the interval
 REACH: Final = 2.0  # the largest weight, in units of the distance that m0 weights exceed
@@ -138,8 +137,8 @@ class WeightedMean:
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
-        table, stages = np.asarray(rows), self.stages
-        values, weights = _floats(table[:, 0]), _floats(table[:, 1])
+        table, stages = listed(rows), self.stages
+        values, weights = floats(table[:, 0]), floats(table[:, 1])
         weights = np.where((weights > 0) & np.isfinite(weights), weights, 0.0)
         public = len(table) if self.neighbours.size_is_public else None
         if public == 0:
@@ -190,13 +189,6 @@ class WeightedMean:
         if isinstance(spread, ConvolvedSpread):
             notes.append("the interval is for people drawn one by one; if they were drawn in clusters, give clusters=")
         return tuple(notes)
-
-
-def _floats(column: npt.NDArray[Any]) -> Floats:
-    """Each entry by itself."""
-    if column.dtype.kind == "f":
-        return column.astype(np.float64, copy=False)
-    return np.array([number(entry) for entry in column], dtype=np.float64)
 
 
 class _Sums:

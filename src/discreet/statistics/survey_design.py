@@ -24,6 +24,8 @@ from discreet.privacy.intervals import Interval
 from discreet.stages.clip import Floats
 from discreet.stages.normal_laplace import student_factor
 from discreet.tables.entries import key
+from discreet.tables.entries import number as number_of
+from discreet.tables.matrix import in_one, matrix
 
 MOST: Final = 5_000  # clusters
 SURVEY: Final = {
@@ -47,6 +49,18 @@ def survey_rows(columns: Mapping[str, Any]) -> Any:
     for place, column in enumerate((x, weights, columns["clusters"], strata)):
         rows[:, place] = column
     return rows
+
+
+def listed(rows: Any) -> npt.NDArray[Any]:
+    """Rows as an array; of a list each one by itself, as values and weights ([matrix.1])."""
+    return rows if isinstance(rows, np.ndarray) and rows.ndim == 2 else in_one(matrix(rows, 2))
+
+
+def floats(column: npt.NDArray[Any]) -> Floats:
+    """Each entry by itself."""
+    if column.dtype.kind == "f":
+        return column.astype(np.float64, copy=False)
+    return np.array([number_of(entry) for entry in column], dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)

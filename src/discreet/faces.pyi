@@ -429,8 +429,9 @@ def fit_distribution(
 
     `family` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
     `categories`), "poisson" (rate), "exponential" (rate), "gamma" (shape, scale), "beta" (a, b), "gaussian" (mean,
-    variance), or a `discreet.Family` of your own. `value` has the parameters by name, and `value.distribution()` is a
-    scipy.stats distribution.
+    variance), "lognormal" (mu, sigma: mean and standard deviation of the logarithms; entries that are not above 0 are
+    limited to the least), or a `discreet.Family` of your own. `value` has the parameters by name, and
+    `value.distribution()` is a scipy.stats distribution.
 
     >>> import discreet
     >>> r = discreet.fit_distribution("poisson", [k % 5 for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
@@ -1693,8 +1694,9 @@ class Asking:
 
         `family` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
         `categories`), "poisson" (rate), "exponential" (rate), "gamma" (shape, scale), "beta" (a, b), "gaussian" (mean,
-        variance), or a `discreet.Family` of your own. `value` has the parameters by name, and `value.distribution()` is a
-        scipy.stats distribution.
+        variance), "lognormal" (mu, sigma: mean and standard deviation of the logarithms; entries that are not above 0 are
+        limited to the least), or a `discreet.Family` of your own. `value` has the parameters by name, and
+        `value.distribution()` is a scipy.stats distribution.
 
         Example: session.fit_distribution('poisson', "age", epsilon=0.5)
         """

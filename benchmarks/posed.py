@@ -48,6 +48,7 @@ OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "fit": {"names": "number"},
     "fit_distribution": {"x": "hits", "family": "poisson"},
     "goodness_of_fit_test": {"x": "label", "null": EVEN},
+    "groups_test": {"groups": "label", "between": LABELS},
     "histogram": {"categories": LABELS},
     "independence_test": {"y": "town", "categories": (LABELS, ["a", "b", "c"])},
     "likelihood_ratio_test": {"x": "label", "p": EVEN, "q": OTHER},

@@ -271,6 +271,28 @@ def rejections(runs: int) -> Iterator[tuple[Any, ...]]:
             yield f"{column} in {table}", len(frame), epsilon, len(found[True]), *shares
 
 
+def group_rejections(runs: int) -> Iterator[tuple[Any, ...]]:
+    """How often tests of groups in one table reject at 5%: groups dealt out at random, and groups as they are."""
+    for table, x, column, between in (
+        ("AER CPSSW8", "earnings", "gender", ("male", "female")),
+        ("AER NMES1988", "visits", "gender", ("female", "male")),
+        ("survival mgus2", "age", "sex", ("M", "F")),
+    ):
+        frame = _table(table).iloc[:2000]
+        for of, epsilon in ((of, epsilon) for of in ("distribution", "mean") for epsilon in (0.5, 2.0)):
+            found: dict[bool, list[bool]] = {True: [], False: []}
+            for seed, null in ((seed, null) for seed in range(runs) for null in (True, False)):
+                draw = np.random.default_rng(crc32(f"{table} {seed}".encode()))
+                people = frame.iloc[draw.integers(len(frame), size=len(frame))].reset_index(drop=True)
+                group = people[column].astype(str).to_numpy()
+                group = draw.permutation(group) if null else group
+                given: dict[str, Any] = {"epsilon": epsilon, "between": list(between), "of": of}
+                release = discreet.groups_test(people[x], group, **given, rng=discreet.Seeded(seed))
+                found[null] += [] if release.refusal is not None else [release.value.decide(0.05)]
+            shares = [float(np.mean(one)) if one else None for one in (found[True], found[False])]
+            yield f"{of} of {x} by {column} in {table}", len(frame), epsilon, len(found[True]), *shares
+
+
 def _mean_error(release: Any, truth: Any) -> float:
     return float(np.nanmean(np.abs(release.value.heights - truth)))
 
@@ -279,16 +301,40 @@ def _first(release: Any, truth: Any) -> float:
     return float(abs(release.value[0] - truth[0]))
 
 
+def _of_logs(column: str) -> Callable[[Any, Any], Any]:
+    return lambda frame, _: [np.log(frame[column]).mean(), np.log(frame[column]).std(ddof=0)]
+
+
+def lognormals() -> Iterator[Case]:
+    """Mean and standard deviation of logarithms, each by itself."""
+    for table, column in (("AER CPSSW8", "earnings"), ("ggplot2 diamonds", "price")):
+        mu, sigma = (float(one) for one in _of_logs(column)(_table(table), None))
+        for epsilon in (0.5, 2.0):
+            given = {"family": "lognormal"}
+            terms: dict[str, Any] = {"epsilon": epsilon, "error": _length}
+            terms["assumed"] = given | {"parameters": {"mu": mu, "sigma": sigma}}
+            yield Case("fit_distribution", table, {"x": column}, _of_logs(column), given, **terms)
+
+
+def _length(release: Any, truth: Any) -> float:
+    return float(np.linalg.norm(np.array(list(release.value.values())) - truth))
+
+
 CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "crosstab": crosstabs,
     "difference": differences,
     "ratio": partial(ratios, "ratio"),
     "rate": partial(ratios, "rate"),
     **{name: partial(ordered, name) for name in ("minimum", "maximum", "iqr", "ecdf")},
+    "fit_distribution": lognormals,
     "survival": survivals,
     "top": partial(frequent, "top"),
     "mode": partial(frequent, "mode"),
 }
+
+
+def _numbers(end: Any) -> Any:
+    return list(end.values()) if hasattr(end, "parameters") else getattr(end, "cells", end)
 
 
 def run(case: Case, runs: int) -> dict[str, Any]:
@@ -309,7 +355,7 @@ def run(case: Case, runs: int) -> dict[str, Any]:
             continue
         bar = release.interval(0.95)
         truth = np.asarray(case.truth(frame if bar.population else people, release), dtype=float)
-        low, high = (np.ravel(getattr(end, "cells", end)).astype(float) for end in bar)
+        low, high = (np.ravel(_numbers(end)).astype(float) for end in bar)
         known = ~np.isnan(low)
         inside = (low <= truth) & (truth <= high)
         at_once = "at once" in bar.about or case.statistic != "difference"
@@ -339,13 +385,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--only")
     given = parser.parse_args()
-    if given.only == "log_rank_test":
+    tests = {"log_rank_test": rejections, "groups_test": group_rejections}
+    if given.only in tests:
         print(
             "| groups | people | epsilon | answers | level | power | power without privacy |",
             "|---|---|---|---|---|---|---|",
             sep="\n",
         )
-        for row in rejections(given.runs):
+        for row in tests[given.only](given.runs):
             print(f"| {' | '.join('–' if one is None else str(one) for one in row)} |", flush=True)
         return
     head = "| question | table | epsilon | answers | coverage of the 95% interval | median error | forecast |"

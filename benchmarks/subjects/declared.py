@@ -13,7 +13,7 @@ from discreet.privacy.declaration import Statistic
 TRIPLES = tuple((*point, float(place % 2)) for place, point in enumerate(POINTS))
 CROWD = [(*point, float(place % 2)) for place, point in enumerate(CLOUD)]
 NAMES = ("no", "yes", "a", "b", None, 1, True, "")
-ONLY = {"difference": ADD}  # else a question about some of the people, which is asked as one
+ONLY = {"difference": ADD, "groups_test": ADD}  # else a question about some of the people, which is asked as one
 PAIRS = tuple((one, other) for one in NAMES for other in NAMES)
 
 

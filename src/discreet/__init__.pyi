@@ -30,6 +30,7 @@ from discreet.faces import fit as fit
 from discreet.faces import fit_distribution as fit_distribution
 from discreet.faces import fit_normal as fit_normal
 from discreet.faces import goodness_of_fit_test as goodness_of_fit_test
+from discreet.faces import groups_test as groups_test
 from discreet.faces import histogram as histogram
 from discreet.faces import independence_test as independence_test
 from discreet.faces import iqr as iqr

@@ -5,6 +5,7 @@ Made by scripts/faces.py from the declarations; do not edit."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
+from discreet.hypotheses.groups_test import Of as OfOfGroupsTest
 from discreet.models.kmeans import Clustering
 from discreet.models.regressions import Method
 from discreet.privacy.exact import Number
@@ -47,6 +48,7 @@ __all__ = [
     "fit_distribution",
     "fit_normal",
     "goodness_of_fit_test",
+    "groups_test",
     "histogram",
     "independence_test",
     "iqr",
@@ -429,8 +431,9 @@ def fit_distribution(
 
     `family` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
     `categories`), "poisson" (rate), "exponential" (rate), "gamma" (shape, scale), "beta" (a, b), "gaussian" (mean,
-    variance), or a `discreet.Family` of your own. `value` has the parameters by name, and `value.distribution()` is a
-    scipy.stats distribution.
+    variance), "lognormal" (mu, sigma: mean and standard deviation of the logarithms; entries that are not above 0 are
+    limited to the least), or a `discreet.Family` of your own. `value` has the parameters by name, and
+    `value.distribution()` is a scipy.stats distribution.
 
     >>> import discreet
     >>> r = discreet.fit_distribution("poisson", [k % 5 for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
@@ -484,6 +487,34 @@ def goodness_of_fit_test(
     >>> import discreet
     >>> die, rolls = {face: 1 / 6 for face in range(1, 7)}, [1, 2, 3, 4, 5, 6, 6, 6] * 50
     >>> discreet.goodness_of_fit_test(rolls, die, epsilon=1.0, rng=discreet.Seeded(1)).value.decide(0.01)
+    True
+    """
+
+def groups_test(
+    x: Any,
+    groups: Any,
+    *,
+    epsilon: Number,
+    between: Any,
+    of: OfOfGroupsTest = "distribution",
+    alternative: Alternative = "two-sided",
+    bounds: tuple[float, float] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[TestResult]:
+    """Null: the public groups `between` have one distribution, or one mean. Who is in which group is private. Pure.
+
+    of="distribution" compares ranks: of two groups as `two_samples_test`, of more as `anova`; exact, whatever the
+    distribution. of="mean" compares two means, far values limited alike, as `two_means_test`; public `bounds` may be
+    given for it. "greater" is for a first group that tends to be larger. For how far apart two groups are, with an
+    interval, ask for their `difference`.
+
+    >>> import discreet
+    >>> x, arm = [float(k % 50 + 15 * (k % 2)) for k in range(1000)], ["new", "old"] * 500
+    >>> r = discreet.groups_test(x, arm, epsilon=1.0, between=["new", "old"], rng=discreet.Seeded(1))
+    >>> r.value.decide(0.01)
     True
     """
 
@@ -1698,8 +1729,9 @@ class Asking:
 
         `family` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
         `categories`), "poisson" (rate), "exponential" (rate), "gamma" (shape, scale), "beta" (a, b), "gaussian" (mean,
-        variance), or a `discreet.Family` of your own. `value` has the parameters by name, and `value.distribution()` is a
-        scipy.stats distribution.
+        variance), "lognormal" (mu, sigma: mean and standard deviation of the logarithms; entries that are not above 0 are
+        limited to the least), or a `discreet.Family` of your own. `value` has the parameters by name, and
+        `value.distribution()` is a scipy.stats distribution.
 
         Example: session.fit_distribution('poisson', "age", epsilon=0.5)
         """
@@ -1749,6 +1781,32 @@ class Asking:
         scipy.stats, compared on `edges` or on `bins` intervals of equal probability.
 
         Example: session.goodness_of_fit_test("age", die, epsilon=0.5)
+        """
+
+    def groups_test(
+        self,
+        x: str | Sequence[str],
+        groups: str | Sequence[str],
+        *,
+        epsilon: Number,
+        between: Any,
+        of: OfOfGroupsTest = "distribution",
+        alternative: Alternative = "two-sided",
+        bounds: tuple[float, float] | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[TestResult]:
+        """Null: the public groups `between` have one distribution, or one mean. Who is in which group is private. Pure.
+
+        of="distribution" compares ranks: of two groups as `two_samples_test`, of more as `anova`; exact, whatever the
+        distribution. of="mean" compares two means, far values limited alike, as `two_means_test`; public `bounds` may be
+        given for it. "greater" is for a first group that tends to be larger. For how far apart two groups are, with an
+        interval, ask for their `difference`.
+
+        Example: session.groups_test("age", "sex", between=['new', 'old'], epsilon=0.5)
         """
 
     @overload

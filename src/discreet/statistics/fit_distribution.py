@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -11,19 +12,21 @@ from discreet.privacy.declaration import Columns, Public, Reads, boolean, catego
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Mechanism, Wrapped
+from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
-from discreet.stages.normal_laplace import gaussian
+from discreet.stages.normal_laplace import RootSpread, gaussian
 from discreet.statistics.family import FAMILIES, GAUSSIAN, Family
 from discreet.statistics.histogram import Categories
 from discreet.statistics.multivariate_gaussian import MultivariateGaussian
 from discreet.statistics.shares import BinomialFit, MultinomialFit, shares_world
-from discreet.statistics.sufficient import SufficientStatistics, at_once
+from discreet.statistics.sufficient import FamilySpread, SufficientStatistics, at_once
+from discreet.tables.entries import numbers
 from discreet.worlds.assumptions import MANY, NO_FLOOR, About, World
 from discreet.worlds.floors import BOUND, RATES, least_error, shares
 from discreet.worlds.shapes import AssumedTable
 
-NAMES = ("bernoulli", "binomial", "multinomial", "gaussian", *FAMILIES)
-ALSO = {"normal": "gaussian", "categorical": "multinomial"}
+NAMES = ("bernoulli", "binomial", "multinomial", "gaussian", "lognormal", *FAMILIES)
+ALSO = {"normal": "gaussian", "categorical": "multinomial", "log-normal": "lognormal"}
 
 
 def _kind(family: Any) -> Any:
@@ -36,12 +39,43 @@ def _reads(options: Mapping[str, Any]) -> Reads:
     return category() if kind == "multinomial" else boolean() if kind == "bernoulli" else number()
 
 
+def lognormal(mu: float, sigma: float) -> Any:
+    """Whose logarithms have mean mu and standard deviation sigma."""
+    from scipy import stats
+
+    return stats.lognorm(max(sigma, 1e-300), scale=math.exp(min(max(mu, -700.0), 700.0)))
+
+
+def logarithms(rows: Any) -> Any:
+    """Of each entry by itself; one that is not above 0 is as far down as there is."""
+    values = numbers(rows)
+    with np.errstate(all="ignore"):
+        return np.where(values > 0, np.log(np.maximum(values, 5e-324)), np.where(np.isnan(values), np.nan, -np.inf))
+
+
+def of_logarithms(release: Release[Distribution]) -> Release[Distribution]:
+    """The lognormal distribution whose logarithms have the normal one that was fitted: post-processing."""
+    notes = tuple(note.replace("gaussian", "lognormal") for note in release.provenance.notes)
+    refusal = release.refusal and release.refusal.replace("gaussian", "lognormal")
+    history = replace(release.provenance, notes=notes)
+    blank = replace(release, provenance=history, refusal=refusal, name="lognormal distribution")
+    if not isinstance(release.spread, FamilySpread):
+        return blank
+    mean, variance = release.spread.parts
+    sigma = math.sqrt(max(release.value["variance"], 0.0))
+    answer = Distribution("lognormal", {"mu": release.value["mean"], "sigma": sigma}, lognormal)
+    target = release.spread.target.replace("values", "logarithms")
+    spread = FamilySpread(answer, (mean, RootSpread(variance, sigma)), target)
+    return replace(blank, answer=answer, spread=spread)
+
+
 USUAL: Final[Mapping[str, Mapping[str, float]]] = {
     "poisson": {"rate": 3.0},
     "exponential": {"rate": 1.0},
     "gamma": {"shape": 2.0, "scale": 1.0},
     "beta": {"a": 2.0, "b": 5.0},
     "gaussian": {"mean": 0.0, "variance": 1.0},
+    "lognormal": {"mu": 0.0, "sigma": 1.0},
 }
 
 
@@ -57,7 +91,8 @@ def _world(about: About) -> World:
     if not own and kind not in USUAL:
         raise BadInput(f"family is {family!r}; give family='gamma', say, or a discreet.Family with parameters=")
     values = about.parameters(kind.name if own else kind, None if own else USUAL[kind])
-    chosen = (kind.distribution if own else gaussian if kind == "gaussian" else FAMILIES[kind].distribution)(
+    ours = {"gaussian": gaussian, "lognormal": lognormal}
+    chosen = (kind.distribution if own else ours[kind] if kind in ours else FAMILIES[kind].distribution)(
         *values.values()
     )
     once = {"poisson": math.sqrt(values.get("rate", 0)), "exponential": values.get("rate", 0)}.get("" if own else kind)
@@ -82,6 +117,8 @@ def _fitted(kind: str, x: Any, truth: Mapping[str, float]) -> Any:
             return 1 / x.mean()
         case "gaussian":
             return [x.mean(), x.var()]
+        case "lognormal":
+            return [np.log(x).mean(), np.log(x).std()]
         case "gamma":
             return stats.gamma.fit(x, floc=0)[::2]
         case "beta":
@@ -120,8 +157,9 @@ def fit_distribution(
 
     `family` is "bernoulli" (p), "binomial" (p; `trials` of each record), "multinomial" (probabilities; the public
     `categories`), "poisson" (rate), "exponential" (rate), "gamma" (shape, scale), "beta" (a, b), "gaussian" (mean,
-    variance), or a `discreet.Family` of your own. `value` has the parameters by name, and `value.distribution()` is a
-    scipy.stats distribution.
+    variance), "lognormal" (mu, sigma: mean and standard deviation of the logarithms; entries that are not above 0 are
+    limited to the least), or a `discreet.Family` of your own. `value` has the parameters by name, and
+    `value.distribution()` is a scipy.stats distribution.
 
     >>> import discreet
     >>> r = discreet.fit_distribution("poisson", [k % 5 for k in range(4000)], epsilon=1.0, rng=discreet.Seeded(1))
@@ -141,6 +179,9 @@ def fit_distribution(
     match kind:
         case "gaussian":
             return SufficientStatistics(GAUSSIAN, epsilon, size=people.size, **terms)
+        case "lognormal":
+            inner = SufficientStatistics(GAUSSIAN, epsilon, size=people.size, **terms)
+            return Wrapped(inner, before=logarithms, after=of_logarithms)
         case "multinomial":
             return MultinomialFit(Categories.of(categories), epsilon, **terms)
         case "bernoulli" | "binomial":

@@ -135,9 +135,11 @@ def test_a_word_that_is_begun_is_completed() -> None:
 
 
 def test_every_command_has_two_examples_and_each_is_one_of_ours() -> None:
-    groups = {name: one.typer_instance for one in app.registered_groups for name in [one.typer_instance.info.name]}
     commands = [("", command) for command in app.registered_commands]
-    commands += [(f"{name} ", one) for name, group in groups.items() if group for one in group.registered_commands]
+    for one in app.registered_groups:
+        assert one.typer_instance is not None
+        name = one.typer_instance.info.name
+        commands += [(f"{name} ", command) for command in one.typer_instance.registered_commands]
     for group, command in commands:
         assert command.callback is not None
         name = command.name or command.callback.__name__

@@ -298,9 +298,14 @@ def _sentence(error: Any, lines: dict[tuple[str | int, ...], int], name: str) ->
     ours = {"extra_forbidden": "no such entry in a plan", "missing": "this entry is needed"}
     message = ours.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
     if error["type"] == "extra_forbidden":
-        inside = {"data": Data, "population": Population, "spend": Spend, "release": PlannedRelease}
-        section: type[Section] = inside.get(str(path[0]), Plan) if len(path) > 1 else Plan
-        message = f"{message}; {meant(path[-1], section.model_fields)}".rstrip("; ")
+        inside: dict[str, type[Section]] = {
+            "data": Data,
+            "population": Population,
+            "spend": Spend,
+            "release": PlannedRelease,
+        }
+        section = inside.get(str(path[0])) if len(path) > 1 else None
+        message = f"{message}; {meant(path[-1], (section or Plan).model_fields)}".rstrip("; ")
     return f"{where}: {what + ': ' if what else ''}{message}"
 
 

@@ -6,7 +6,7 @@ python -m scripts.schema
 import json
 from pathlib import Path
 
-from discreet.plan.plan_file import schema
+from discreet.plan.plan_schema import schema
 
 PAGE = Path(__file__).parent.parent / "docs" / "plan.schema.json"
 

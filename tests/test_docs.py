@@ -21,7 +21,7 @@ MODULES = [
     if not info.name.endswith(("__main__", ".bulk"))
 ]
 SHELL = [
-    ROOT / "docs" / name for name in ("auditors.md", "how-to-release.md", "tutorial.md")
+    ROOT / "docs" / name for name in ("auditors.md", "how-to-release.md", "steward.md", "tutorial.md")
 ]  # shell and Python in turn
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 

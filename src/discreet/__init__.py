@@ -21,7 +21,7 @@ _HOME = {
     "Guarantee": "discreet.privacy.guarantee",
     "Need": "discreet.forecasts.required",
     "Neighbours": "discreet.privacy.guarantee",
-    "Profile": "discreet.plan.profile",
+    "Profile": "discreet.plan.profile_card",
     "Release": "discreet.privacy.release",
     "Seeded": "discreet.noise.randomness",
     "Session": "discreet.session",

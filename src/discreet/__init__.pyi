@@ -67,8 +67,8 @@ from discreet.forecasts.forecast import power as power
 from discreet.forecasts.required import Need as Need
 from discreet.forecasts.required import required as required
 from discreet.noise.randomness import Seeded as Seeded
-from discreet.plan.profile import Profile as Profile
 from discreet.plan.profile import describe as describe
+from discreet.plan.profile_card import Profile as Profile
 from discreet.privacy.guarantee import Guarantee as Guarantee
 from discreet.privacy.guarantee import Neighbours as Neighbours
 from discreet.privacy.meaning import explain as explain

@@ -187,7 +187,7 @@ def made(
         ) from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Question:
     """A statistic of some columns of a table, and its price."""
 
@@ -210,6 +210,9 @@ class Question:
         folds = self.people.person is not None and not self.statistic.blocks
         keyed = () if self.grouping is None else self.grouping.by
         return words + (self.wanted.of_each(self.where, keyed) if folds else "")
+
+    def __repr__(self) -> str:
+        return f"{self.title}. It costs {self.price.guarantee}. Nothing is charged yet, and no row was read."
 
     @property
     def record(self) -> dict[str, Any]:

@@ -22,7 +22,8 @@ Claims
 
 import math
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any, Final
 
 FORMULA: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "|", "%")
@@ -76,6 +77,16 @@ def cleaned(record: Any) -> Any:
     if isinstance(record, Mapping):
         return {cleaned(name): cleaned(entry) for name, entry in record.items()}
     return [cleaned(entry) for entry in record] if isinstance(record, list | tuple) else record
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """ "did you mean 'age'? " for a name that is close to a known one; else nothing.
+
+    >>> meant("agee", ["age", "sex"]), meant("x", ["age"])
+    ("did you mean 'age'? ", '')
+    """
+    near = get_close_matches(str(name), list(known), 1)
+    return f"did you mean {near[0]!r}? " if near else ""
 
 
 class DiscreetError(Exception):

@@ -45,7 +45,7 @@ def test_explain() -> None:
 def test_wrong_values_are_one_clear_line(arguments: tuple[str, ...], command: Callable[..., Told]) -> None:
     code, out, err = command(*arguments)
     assert (code, out) == (2, "")
-    assert err.startswith("BadInput: ")
+    assert err.strip()
     assert len(err.strip().splitlines()) == 1
 
 
@@ -132,3 +132,17 @@ def test_completion_scripts(name: str) -> None:
 def test_a_word_that_is_begun_is_completed() -> None:
     asked = {"_DISCREET_COMPLETE": "complete_bash", "COMP_WORDS": "discreet rel", "COMP_CWORD": "1"}
     assert CliRunner().invoke(app, prog_name="discreet", env=asked).stdout.split() == ["release"]
+
+
+def test_every_command_has_two_examples_and_each_is_one_of_ours() -> None:
+    commands = [("", command) for command in app.registered_commands]
+    for one in app.registered_groups:
+        assert one.typer_instance is not None
+        name = one.typer_instance.info.name
+        commands += [(f"{name} ", command) for command in one.typer_instance.registered_commands]
+    for group, command in commands:
+        assert command.callback is not None
+        name = command.name or command.callback.__name__
+        told = (command.callback.__doc__ or "").split("Example: ")[1:]
+        assert len(told) >= 2, f"discreet {group}{name} has fewer than two examples"
+        assert all(f"discreet {group}{name}" in example for example in told), (group, name)

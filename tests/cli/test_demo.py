@@ -23,7 +23,7 @@ def test_the_story(
         "1. What is in the table?",
         "2. A plan",
         "The same answers; nothing was charged.",
-        "OverBudget: this costs epsilon 1",
+        "Refused: this costs epsilon 1",
         "6. What an auditor sees",
         "Not for publication",
     ):
@@ -49,7 +49,7 @@ def test_the_story(
     monkeypatch.chdir(tmp_path)
     code, _, err = command("demo", "--out", "here")
     assert code == 2
-    assert err == "BadInput: here is there already; give a new folder with --out\n"
+    assert err == "here is there already; give a new folder with --out\n"
 
 
 @pytest.mark.parametrize("seed", ["-1", "much"])

@@ -76,7 +76,7 @@ def test_a_second_profile_is_beyond_the_budget(command: Run, table: Path) -> Non
     assert "Not for publication" not in out
     code, out, err = command(*asked)
     assert (code, out) == (4, "")
-    assert err.startswith("OverBudget: this costs epsilon 1, and 0.5 is left of 1.5")
+    assert err.startswith("this costs epsilon 1, and 0.5 is left of 1.5")
     with Ledger(table.parent / "l") as book:
         (charge,) = book.entries("patients")
         assert (float(charge.cost), float(charge.delta)) == (1.0, 1e-6)

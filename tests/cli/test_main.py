@@ -25,7 +25,7 @@ def test_an_error_of_ours_is_a_line_and_a_code(
     with pytest.raises(SystemExit) as stopped:
         cli.main()
     assert stopped.value.code == code
-    assert capsys.readouterr().err == f"{type(error).__name__}: {error}\n"
+    assert capsys.readouterr().err == f"{error}\n"
 
 
 def test_an_error_of_others_says_nothing_of_the_data(

@@ -124,9 +124,7 @@ def test_a_plan_beyond_its_budget(command: Run, plan: Path, unread: Callable[[],
     unread()
     code, out, err = command("release", "plan.toml", "--yes", "--force", "--as-of", "2027-01-01")
     assert code == 4
-    assert err == (
-        "OverBudget: this costs epsilon 1, and 0.5 is left of 1.5; ask for epsilon=0.5 or less, or fewer columns\n"
-    )
+    assert err == ("this costs epsilon 1, and 0.5 is left of 1.5; ask for epsilon=0.5 or less, or fewer columns\n")
     assert "epsilon 0.5 is left of 1.5" in out
     assert charges(plan.parent) == 1
     plan.write_text(plan.read_text().replace('"count"', '"count"\nepsilon = 2'))
@@ -139,7 +137,7 @@ def test_nobody_says_yes(command: Run, plan: Path, unread: Callable[[], None]) -
     unread()
     code, _, err = command("release", "plan.toml")
     assert code == 2
-    assert err.startswith("BadInput: spending needs a yes, and there is no terminal to ask at; give --yes,")
+    assert err.startswith("spending needs a yes, and there is no terminal to ask at; give --yes,")
     assert charges(plan.parent) == 0
 
 
@@ -186,7 +184,7 @@ def test_what_is_wrong_is_said_with_its_line(command: Run, plan: Path, old: str,
     plan.write_text(plan.read_text().replace(old, new))
     code, out, err = command("release", "plan.toml", "--dry-run")
     assert (code, out) == (2, "")
-    assert err.startswith(f"BadInput: {said}")
+    assert err.startswith(said)
 
 
 def test_hostile_words_in_a_plan_are_only_words(command: Run, plan: Path) -> None:
@@ -229,7 +227,7 @@ def test_what_is_no_report(command: Run, tmp_path: Path, text: str | None, said:
 def test_no_plan(command: Run) -> None:
     code, _, err = command("release", "nothing.toml", "--dry-run")
     assert code == 2
-    assert err.startswith("BadInput: nothing.toml cannot be read: No such file or directory; give the path of a plan")
+    assert err.startswith("nothing.toml cannot be read: No such file or directory; give the path of a plan")
 
 
 def test_nothing_of_a_plan_or_a_table_steers_the_terminal(command: Run, plan: Path) -> None:
@@ -264,7 +262,7 @@ def test_a_table_that_is_gone_after_the_charge(command: Run, plan: Path, monkeyp
         patch.setattr(Ledger, "charge", taken_away)
         code, _, err = command("release", "plan.toml", "--yes", "--seed", 1)
     assert code == 6
-    assert "NotAnswered: the budget was spent" in err
+    assert "the budget was spent" in err
     (plan.parent / "away.csv").rename(people)
     code, _, _ = command("release", "plan.toml", "--yes", "--seed", 1)
     assert code == 0

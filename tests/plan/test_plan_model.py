@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from discreet.errors import BadInput
-from discreet.plan.plan_file import Plan, parse_plan, schema
+from discreet.plan.plan_file import Plan, parse_plan
+from discreet.plan.plan_schema import schema
 from discreet.privacy.declaration import declared, homes
 
 SCHEMA = Path(__file__).parent.parent.parent / "docs" / "plan.schema.json"

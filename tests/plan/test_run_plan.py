@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from discreet.accounting.filter import Budget
 from discreet.asking import Question
 from discreet.errors import BadInput, DiscreetError, NotAnswered, OverBudget
 from discreet.ledger import Ledger
@@ -277,3 +278,22 @@ def test_another_question_date_or_price_is_asked_anew(bound: Binds, plan: str, f
     assert len(charges(folder)) == 2
     assert again(folder, plan, as_of="2027-01-01").answered()
     assert not again(folder, plan.replace('unit = "patient"', 'unit = "patient"\nmax_rows = 2'), "2028-01-01").kept
+
+
+def test_an_analysts_report_states_both_budgets(bound: Binds, plan: str, folder: Path) -> None:
+    run_plan(bound(plan.replace("[spend]\nepsilon = 1.0", "[spend]\nepsilon = 0.5")), rng=Seeded(1))
+    with Ledger(folder / "study.ledger") as book:
+        book.allot("patients", "ann", Budget(0.8, 1e-5))
+    mine = plan.replace("epsilon = 3\n", "epsilon = 3\nanalyst = 'ann'\n").replace("A small", "Ann's")
+    found = bound(mine.replace("[spend]\nepsilon = 1.0", "[spend]\nepsilon = 0.6"))
+    (told,) = found.shared()
+    assert told.startswith("That is the part of ann; of patients as a whole: epsilon 2.5 is left of 3")
+    made = run_plan(found, rng=Seeded(1))
+    assert made["budget"]["left"]["epsilon"] == pytest.approx(0.2)
+    assert made["budget"]["whole"]["left"]["epsilon"] == pytest.approx(1.9)
+    shown = page(made)
+    assert "The part of ann" in shown
+    assert "The budget of patients, for all analysts" in shown
+    (warned,) = bound(plan.replace("A small", "Nobody's")).shared()
+    assert "Analysts have parts of this budget (ann), and this plan names none" in warned
+    assert "A file cannot hinder that" in warned

@@ -102,7 +102,7 @@ class Amount:
         return self.cost
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Filter:
     """A budget and what is spent of it. Make one with `basic`, `zcdp` or `gdp`.
 
@@ -220,6 +220,9 @@ class Filter:
             size = math.sqrt(float(there) * (2 if what == "rho" else 1))
             advice = f"ask for Gaussian noise of mu={_down(Fraction(size))} or less"
         return f"this costs {what} {_up(asked)}, and {_down(there)} is left of {_down(whole)}; {advice}"
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         name, left, promise = self.total.currency.quantity, self.left, self.budget

@@ -37,15 +37,16 @@ def main() -> None:
     try:
         app()
     except DiscreetError as error:
-        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        sys.stderr.write(f"{error}\n")
         sys.exit(exit_code(error))
     except OSError as error:  # a full disk, say
-        sys.stderr.write(printable(f"{type(error).__name__}: {error}\n"))
+        where = "" if error.filename is None else f": {error.filename}"
+        sys.stderr.write(printable(f"{error.strerror or error}{where}\n"))
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try once more
         sys.exit(1)
     except Exception as error:  # noqa: BLE001  whatever it says may tell of the data
         sys.stderr.write(
-            f"{type(error).__name__}: a fault of discreet itself. Its message is not shown, because it might tell of "
+            f"a fault of discreet itself, {type(error).__name__}. Its message is not shown, because it might tell of "
             "the data; what was charged stays charged. Please report the command and this name\n"
         )
         sys.exit(1)

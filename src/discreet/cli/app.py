@@ -58,7 +58,12 @@ def demo(
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """The whole story about 8,366 real people: profile, plan, release, report, ledger, and a refusal."""
+    """The whole story about 8,366 real people: profile, plan, release, report, ledger, and a refusal.
+
+    Example: discreet demo
+
+    Example: discreet demo --out my-demo --seed 1
+    """
     from discreet.cli.demo import run
 
     story = run(out, seed, quiet=as_json)
@@ -75,7 +80,12 @@ def explain(
     people: Annotated[int | None, typer.Option(help="How many people there are, for what delta comes to.")] = None,
     as_json: Json = False,
 ) -> None:
-    """What an epsilon means, in plain words."""
+    """What an epsilon means, in plain words.
+
+    Example: discreet explain --epsilon 1 --delta 1e-6
+
+    Example: discreet explain --epsilon 0.5 --group 4 --people 10000
+    """
     from discreet.privacy.guarantee import check_budget
     from discreet.privacy.meaning import explain as meaning_of
     from discreet.privacy.values import plain
@@ -275,6 +285,8 @@ def audit(
     An audit can refute a promise; it cannot prove one.
 
     Example: discreet audit my_package.mechanisms:make --world numbers --runs 2000
+
+    Example: discreet audit my_package.mechanisms:make --dry-run
     """
     from discreet.cli.audit_command import Audit
 

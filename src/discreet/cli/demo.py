@@ -113,7 +113,7 @@ def run(out: Path | None, seed: int | None, *, quiet: bool) -> Story:
     console.print("The same answers; nothing was charged." if not story.charged_again else "It was charged again.")
     chapter(5, "One question too many", f'session.mean("total_cholesterol", epsilon={ASKED:g})')
     story.refusal = _refused(table, ledger)
-    console.print(Text(f"OverBudget: {story.refusal}"))
+    console.print(Text(f"Refused: {story.refusal}"))
     chapter(6, "What an auditor sees", f"discreet ledger verify {LEDGER}")
     with Ledger(ledger) as book:
         verdict = book.verify()

@@ -60,6 +60,8 @@ def list_(ledger: Where, key: Key = None, anchor: Anchor = None, as_json: Json =
     """All populations: budget, spent, left, charges, and the analysts' parts.
 
     Example: discreet ledger list region.ledger
+
+    Example: discreet ledger list region.ledger --json
     """
     from discreet.cli.ledger_tables import account_record, accounts_table, promises, show
 
@@ -85,6 +87,8 @@ def show_(
     as_json: Json = False,
 ) -> None:
     """The charges to a population: number, time, analyst, question, loss, cost; and their total.
+
+    Example: discreet ledger show region.ledger patients
 
     Example: discreet ledger show region.ledger patients --last 20 --answers
     """
@@ -116,6 +120,8 @@ def verify(
     """Whether a ledger is what was written, entry by entry: exit code 0 if it is, 5 if it is not.
 
     With --public-key no key is needed: who checks so could not have written it.
+
+    Example: discreet ledger verify region.ledger
 
     Example: discreet ledger verify region.ledger --key /secure/region.key --anchor /elsewhere/region.anchor
 
@@ -169,6 +175,8 @@ def sign(
     fingerprint with yours. It vouches for all entries, also for those before.
 
     Example: discreet ledger sign region.ledger --public-key region.pub
+
+    Example: discreet ledger sign region.ledger --public-key region.pub --json
     """
     from discreet.errors import clean
     from discreet.ledger.store import sign_from_now
@@ -201,6 +209,8 @@ def trust(
     is evidence, and is not touched: keep it apart, and give another file.
 
     Example: discreet ledger trust region.ledger --why "disk of the anchor failed; ledger compared with all releases"
+
+    Example: discreet ledger trust region.ledger --why "moved to another server" --anchor /elsewhere/new.anchor
     """
     from discreet.errors import clean
     from discreet.ledger.verify import trust as begin_anew
@@ -226,6 +236,8 @@ def export(
     """All entries, for a spreadsheet (cells that it would execute are disarmed) or for another program.
 
     Example: discreet ledger export region.ledger --form csv --out region.csv
+
+    Example: discreet ledger export region.ledger --form json
     """
     wanted = Form.JSON if as_json and out is None else form
     with _opened(ledger, key, anchor) as book:

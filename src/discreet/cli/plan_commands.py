@@ -102,7 +102,7 @@ def edit(plan: PlanFile) -> None:
             foresee(plan, as_json=False)
             return
         except DiscreetError as error:
-            typer.echo(f"{type(error).__name__}: {error}", err=True)
+            typer.echo(str(error), err=True)
             typer.confirm("Edit it again?", default=True, abort=True)
 
 

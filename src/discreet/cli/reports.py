@@ -15,10 +15,10 @@ from rich.text import Text
 from discreet.errors import BadInput, clean, cleaned
 from discreet.plan.bound_plan import Bound, bind
 from discreet.plan.plan_file import read_plan
-from discreet.plan.profile import UNRECORDED, plural
+from discreet.plan.profile_card import UNRECORDED
 from discreet.plan.run_plan import price_list, run_plan
 from discreet.privacy.exact import show
-from discreet.privacy.guarantee import Neighbours
+from discreet.privacy.guarantee import Neighbours, plural
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.values import label
 from discreet.report import Report, from_json, page, sentence, to_csv, to_json, to_pdf
@@ -114,6 +114,8 @@ def show_forecast(bound: Bound) -> None:
         )
     )
     console.print(Text(left))
+    for line in bound.shared():
+        console.print(Text(clean(line)))
     if seen["answered"]:
         console.print("This plan was answered before: the same answers, at no cost.")
     if any(ahead.get("half_width") is not None for ahead in forecasts.values()):
@@ -254,7 +256,7 @@ def show_profile(dossier: Mapping[str, Any]) -> None:
     for entry in report.releases:
         if not entry.columns:
             ((_, shown),) = entry.shown()
-            people = f"{in_brackets(shown.numbers[0])} {plural(report.data.unit)}"
+            people = f"{in_brackets(shown.numbers[0])} {report.data.unit_plural or plural(report.data.unit)}"
             console.print(Text(clean(f"{report.title}: {people}"), style="bold"))
     console.print(_columns(profile_columns(report), console.width))
     this = report.budget.this

@@ -165,7 +165,7 @@ def _run(trial: Trial, world: World, cost: Fraction, count: int) -> Runs:
     releases: list[Release[Any]] = []
     refusals: list[str] = []
     for run in range(count):
-        if run == HOPELESS and not releases:
+        if (run == HOPELESS and not releases) or len(refusals) > count / 2:
             break
         made = trial.made(SEED + run)
         try:

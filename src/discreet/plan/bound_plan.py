@@ -71,6 +71,23 @@ class Bound:
         account = _account(population, self.folder, population.analyst)
         return None if account is None else account.filter
 
+    def shared(self) -> list[str]:
+        """What an analyst should know of the other budgets of these people. Nothing is written."""
+        population = self.plan.population
+        whole = _account(population, self.folder, None)
+        if whole is None:
+            return []
+        if population.analyst is not None:
+            return [f"That is the part of {population.analyst}; of {population.name} as a whole: {whole.filter}."]
+        with _ledger(population, self.folder, reading=True) as ledger:
+            parts = [part for name, part, _ in ledger.accounts() if part and name == population.name]
+        told = (
+            f"Analysts have parts of this budget ({', '.join(parts)}), and this plan names none: it spends what is "
+            f"left of the whole. A file cannot hinder that: who may write {population.ledger} may leave out "
+            "[population] analyst. A server that knows who asks can: discreet serve."
+        )
+        return [told] if parts else []
+
     def answered(self) -> bool:
         """Whether its answers are stored: then they cost nothing. Nothing is written."""
         if self.kept and len(self.kept) == len(self.digests):

@@ -13,7 +13,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,15 +25,13 @@ from discreet.ledger import Ledger
 from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
 from discreet.plan.pricing import price
+from discreet.plan.profile_card import Profile
 from discreet.plan.run_plan import Watch, dossier, methods, shown, stored
 from discreet.privacy.exact import Number, exact, show
-from discreet.privacy.guarantee import Guarantee, Neighbours
-from discreet.privacy.intervals import aligned
+from discreet.privacy.guarantee import Guarantee, Neighbours, plural
 from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.release import Groups, Provenance, Release
-from discreet.report import Report
-from discreet.report.overview import profile_columns
 from discreet.session import Session, asked, known_person, paid
 from discreet.session import open as open_session
 from discreet.statistics.quantile import Quantile
@@ -59,55 +56,7 @@ WORDS: Final = {
     "numbers": "share of numbers in",
     "distinct": "number of different values of",
 }
-UNRECORDED: Final = (
-    "This profile is in no ledger: a second one costs as much again, and nothing adds the two up. Give a ledger and a "
-    "population to record it."
-)
-TITLES: Final = ("column", "kind", "missing", "quartiles or categories, with 95% intervals")
 Answer = tuple[str | None, Question, Release[Any] | Groups]
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """A private profile of a table: the report of all its releases."""
-
-    report: dict[str, Any]
-
-    @property
-    def recorded(self) -> bool:
-        """Whether a ledger was charged for it."""
-        return bool(self.report["reproducibility"]["receipts"])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON: what a report is made of."""
-        return dict(self.report)
-
-    def _head(self) -> str:
-        spent, first = self.report["budget"]["this"], self.report["releases"][0]["release"]["value"]
-        many = f"about {first:,} {plural(self.report['data']['unit'])}"
-        cost = f"epsilon {show(spent['epsilon'])}, delta {show(spent['delta'])}"
-        return f"{self.report['title']}: {many}, at {cost}: {self.report['data']['neighbours']}"
-
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [(one.name, one.kind, one.missing, one.told()) for one in profile_columns(Report.of(self.report))]
-
-    def __str__(self) -> str:
-        *named, last = zip(*(TITLES, *self._rows()), strict=True)
-        lines = [
-            f"{left}  {told}".rstrip() for left, told in zip(aligned(list(zip(*named, strict=True))), last, strict=True)
-        ]
-        return "\n".join([self._head(), *lines, *([] if self.recorded else [UNRECORDED])])
-
-    def _repr_html_(self) -> str:
-        """A card for notebooks."""
-        cells = ["".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) for row in self._rows()]
-        titles = "".join(f"<th style='text-align:left'>{escape(title)}</th>" for title in TITLES)
-        body = "".join(f"<tr>{row}</tr>" for row in cells)
-        note = "" if self.recorded else f"<p>{escape(UNRECORDED)}</p>"
-        return (
-            f"<div style='font-family:sans-serif'><b>{escape(self._head())}</b>"
-            f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{note}</div>"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +68,12 @@ class ProfileQuestions:
     epsilon: Number
     delta: Number
     ids: tuple[str, ...] = ()
+    unit_plural: str | None = None
+
+    @property
+    def units(self) -> str:
+        """More than one person, row or whatever it is."""
+        return self.unit_plural or plural(self.people.unit)
 
     def __post_init__(self) -> None:
         Budget(self.epsilon, self.delta)  # says what is wrong with them
@@ -217,6 +172,7 @@ def describe(
     delta: Number = 0.0,
     person: str | None = None,
     unit: str | None = None,
+    unit_plural: str | None = None,
     neighbours: Neighbours | str = Neighbours.ADD_OR_REMOVE,
     table: str | None = None,
     types: Mapping[str, str] | None = None,
@@ -249,7 +205,7 @@ def describe(
         with open_session(
             source, person, budget, ledger, population=population, rng=rng, types=types, **terms
         ) as session:
-            questions = ProfileQuestions(session.table, session.people, epsilon, delta, tuple(ids))
+            questions = ProfileQuestions(session.table, session.people, epsilon, delta, tuple(ids), unit_plural)
             return Profile(charged(questions, session, watch=watch))
     if population is not None or budget is not None:
         raise BadInput("a population and its budget are kept in a ledger; give a ledger, too")
@@ -257,7 +213,8 @@ def describe(
     if person is not None:
         known_person(found, person)
     people = People.of(person, found.unit if unit is None else unit, neighbours)
-    return Profile(uncharged(ProfileQuestions(found, people, epsilon, delta, tuple(ids)), rng=door(rng), watch=watch))
+    questions = ProfileQuestions(found, people, epsilon, delta, tuple(ids), unit_plural)
+    return Profile(uncharged(questions, rng=door(rng), watch=watch))
 
 
 def uncharged(questions: ProfileQuestions, *, rng: Randomness, watch: Watch = lambda _: None) -> dict[str, Any]:
@@ -312,6 +269,7 @@ def _answered(
         kinds[name] = _kind(kinds[name], found, people)
     for name, question in zip(*profile.fitting(kinds, people), strict=True):
         answered(name, question)
+    ordered = _by_column(profile, answers)
     return dossier(
         title=f"A profile of {profile.table.description}",
         description="Types are as declared, or found; nothing else about the table was known beforehand."
@@ -323,8 +281,9 @@ def _answered(
             "person": profile.people.person,
             "neighbours": profile.people.neighbours.value,
             "rows": None,
+            "unit_plural": profile.units,
         },
-        entries=[_entry(place, *answer, kinds) for place, answer in enumerate(_by_column(profile, answers), start=1)],
+        entries=[_entry(profile, place, answer, kinds) for place, answer in enumerate(ordered, start=1)],
         spent=spent,
         balance=None if charged is None else (charged[1], charged[0].balance),
         composition=f"One budget for the whole profile: epsilon {show(spent.epsilon)}, delta {show(spent.delta)}.",
@@ -359,10 +318,9 @@ def _by_column(profile: ProfileQuestions, answers: list[Answer]) -> list[Answer]
     return sorted(answers, key=lambda answer: places[answer[0]])
 
 
-def _entry(
-    place: int, name: str | None, question: Question, release: Release[Any] | Groups, kinds: Mapping[str, str]
-) -> dict[str, Any]:
-    about = _about(question)
+def _entry(profile: ProfileQuestions, place: int, answer: Answer, kinds: Mapping[str, str]) -> dict[str, Any]:
+    name, question, release = answer
+    about = _about(question, profile.units)
     return {
         "id": str(place),
         "question": about if name is None else f"{WORDS[about]} {name}",
@@ -377,10 +335,10 @@ def _entry(
     } | shown(release)
 
 
-def _about(question: Question) -> str:
+def _about(question: Question, units: str) -> str:
     match question.statistic.name:
         case "count":
-            return f"number of {plural(question.people.unit)}"
+            return f"number of {units}"
         case "quantile":
             return "quantiles"
         case "histogram":
@@ -389,12 +347,3 @@ def _about(question: Question) -> str:
             return "distinct"
         case _:
             return "missing" if str(question.arguments.get("x")).endswith("is missing") else "numbers"
-
-
-def plural(unit: str) -> str:
-    """More than one of them.
-
-    >>> plural("person"), plural("row")
-    ('people', 'rows')
-    """
-    return "people" if unit == "person" else f"{unit}s"

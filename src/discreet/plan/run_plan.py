@@ -103,7 +103,16 @@ def _dossier(
         receipt=receipt,
         plan=bound.digest,
     )
+    if private.analyst is not None:
+        made["budget"] |= _whole(private)
     return with_kept(made, kept) if kept else made
+
+
+def _whole(private: Session) -> dict[str, Any]:
+    """Whose part of the budget it is, and the population's, of which it is a part."""
+    whole = private.ledger.balance(private.population)
+    told = plain(whole.budget) | {"population": private.population, "left": _amount(whole.left)}
+    return {"analyst": private.analyst, "whole": told}
 
 
 def with_kept(made: dict[str, Any], kept: Mapping[int, Kept]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, meant
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Mechanism
 
@@ -294,6 +294,7 @@ def declared(name: object) -> Statistic:
     if isinstance(name, str) and name in _DECLARED:
         return _DECLARED[name]
     if not isinstance(name, str) or name not in homes():
-        raise BadInput(f"the statistic is {name!r}; give one of {', '.join(homes())}")
+        near = meant(name, homes())
+        raise BadInput(f"the statistic is {name!r}; {near}{'G' if near else 'g'}ive one of {', '.join(homes())}")
     import_module(homes()[name])
     return _DECLARED[name]

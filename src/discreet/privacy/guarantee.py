@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, exact, is_number, show
@@ -118,3 +119,21 @@ def check_budget(epsilon: object, delta: object, size: int | None) -> None:
         )
     if delta < 1e-300:  # type: ignore[operator]
         raise BadInput(f"delta is {delta!r}; below 1e-300 give delta=0 for pure privacy")
+
+
+IRREGULAR: Final = {"person": "people", "child": "children", "man": "men", "woman": "women", "company": "companies"}
+
+
+def plural(unit: str) -> str:
+    """More than one of them, by the rules of English; `unit_plural=` is for words that have their own.
+
+    >>> [plural(unit) for unit in ("person", "row", "sick child", "family", "day", "branch")]
+    ['people', 'rows', 'sick children', 'families', 'days', 'branches']
+    """
+    last = unit.rpartition(" ")[2]
+    first = unit.removesuffix(last)
+    if last in IRREGULAR:
+        return first + IRREGULAR[last]
+    if last.endswith("y") and last[-2:-1] not in "aeiou":
+        return f"{unit[:-1]}ies"
+    return f"{unit}es" if last.endswith(("s", "x", "z", "ch", "sh")) else f"{unit}s"

@@ -59,7 +59,7 @@ from typing import Any, Final
 
 from discreet.errors import BadInput
 from discreet.privacy.exact import Number, bisect, is_number, show
-from discreet.privacy.guarantee import Guarantee, Neighbours
+from discreet.privacy.guarantee import Guarantee, Neighbours, plural
 from discreet.privacy.loss import safe_exp
 
 ORDERS: Final = tuple(1 + 2.0**k for k in range(-10, 11))  # [meaning.5]
@@ -174,7 +174,7 @@ def power_zcdp(level: float, rho: Number) -> float:
 USEFUL: Final = 0.95  # an answer that tells less of all-yes and all-no tells next to nothing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Meaning:
     """A guarantee in numbers that people can use; `sentences` puts them into words."""
 
@@ -195,7 +195,7 @@ class Meaning:
     somebody_chance: float | None = None
     all_or_none: float | None = None  # the chance to guess right whether all people say yes or all say no
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(self.sentences)
 
     @property
@@ -203,7 +203,7 @@ class Meaning:
         """Plain words, one statement each."""
         promise, unit = self.guarantee, self.guarantee.unit
         replaced, alone = promise.neighbours is Neighbours.REPLACE, self.group == 1
-        who = f"one {unit}" if alone else f"a group of {self.group} {'people' if unit == 'person' else unit + 's'}"
+        who = f"one {unit}" if alone else f"a group of {self.group} {plural(unit)}"
         they = f"that {unit}" if alone else "that group"
         about = f"about {who}" if replaced else f"about whether {who} is in the data"
         change = "had other data" if replaced else "had not been in the data"

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from discreet.privacy.intervals import Shown
 from discreet.privacy.picture import LEVEL, PointMarks, group_rows
+from discreet.privacy.stored import Amounts
 from discreet.privacy.values import TestResult, label
 from discreet.report.glance import glance, in_words
 from discreet.report.layers import TITLE, layers
@@ -222,12 +223,22 @@ def _budget(budget: ReportBudget) -> str:
     rows = "".join(
         f'<tr><th scope="row">{name}</th><td class="n">{number(amount.epsilon)}</td>'
         f'<td class="n">{number(amount.delta)}</td></tr>'
-        for name, amount in [*lines, ("The whole budget", budget)]
+        for name, amount in [*lines, *_whole(budget)]
     )
     head = '<tr><td></td><th scope="col" class="n">epsilon</th><th scope="col" class="n">delta</th></tr>'
     body = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
     said = f'<p class="soft">{text(budget.composition)}</p>' if budget.composition else ""
     return _section("Privacy budget", figure(picture_of, "", "The budget of epsilon") + body + said)
+
+
+def _whole(budget: ReportBudget) -> list[tuple[str, Amounts]]:
+    """The whole budget; of an analyst's part that, and the population's."""
+    if budget.whole is None:
+        return [("The whole budget", budget)]
+    people = text(budget.whole.population)
+    found: list[tuple[str, Amounts]] = [(f"The part of {text(budget.analyst)}", budget)]
+    found.append((f"The budget of {people}, for all analysts", budget.whole))
+    return found + ([] if budget.whole.left is None else [(f"Left of it, for {people}", budget.whole.left)])
 
 
 def _sentences(title: str, sentences: Sequence[str]) -> str:

@@ -33,15 +33,25 @@ class ReportData(Strict):
     neighbours: Text
     rows: int | None
     as_of: Text | None = None
+    unit_plural: Text | None = None
+
+
+class ReportWhole(Amounts):
+    """The budget of all people of a population, of which an analyst has a part."""
+
+    population: Text
+    left: Amounts | None
 
 
 class ReportBudget(Amounts):
-    """What there was, what was spent, what is left."""
+    """What there was, what was spent, what is left; of an analyst's part, `whole` is the population's."""
 
     spent_before: Amounts | None
     this: Amounts
     left: Amounts | None
     composition: Text
+    analyst: Text | None = None
+    whole: ReportWhole | None = None
 
 
 class ReportMethod(Strict):

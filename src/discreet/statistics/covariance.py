@@ -41,6 +41,7 @@ Source
 
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -65,6 +66,9 @@ from discreet.worlds.floors import RATES
 from discreet.worlds.shapes import AssumedTable
 
 EACH = "each entry, one at a time, of the population's"
+
+
+_planned = lru_cache(256)(plan)  # of public numbers: a refusal tries many sizes, which where n is private cost alike
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,7 +198,7 @@ class Covariance:
 
     def stages(self, size: int | None, columns: int) -> FreeStages:
         """What there is without a model, for a public number of rows or a private one. [covariance.1]"""
-        return plan(self.epsilon, self.delta, size if self.neighbours.size_is_public else None, columns)
+        return _planned(self.epsilon, self.delta, size if self.neighbours.size_is_public else None, columns)
 
     @property
     def budget(self) -> MomentBudget:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, meant
 from discreet.privacy.declaration import Kind
 from discreet.tables.cells import KINDS, WRITTEN, Later, kind_of, plain, rewritten
 from discreet.tables.databases import Backend, Duck, InDatabase, Postgres, Sqlite
@@ -60,7 +60,8 @@ def read(
     kinds = dict(found.kinds)
     for name, kind in (types or {}).items():
         if name not in kinds:
-            raise BadInput(f"types= declares {name!r}; the table has {', '.join(map(repr, found.names[:20]))}")
+            near, there = meant(name, found.names), ", ".join(map(repr, found.names[:20]))
+            raise BadInput(f"types= declares {name!r}; {near}{'T' if near else 't'}he table has {there}")
         if kind not in (*KINDS, *WRITTEN):
             raise BadInput(f"types= declares {name!r} as {kind!r}; it is one of {', '.join((*KINDS, *WRITTEN))}")
         kinds[name] = "number" if kind in WRITTEN else _known(kind)

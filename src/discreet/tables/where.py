@@ -25,7 +25,7 @@ from typing import Any, Final, Literal, NoReturn, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, meant
 from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
 from discreet.tables.cells import NUMBER, Codes, Floats
@@ -174,7 +174,10 @@ class Where:
         for test in self.tests:
             if test.column not in kinds:
                 names = ", ".join(map(repr, list(kinds)[:20])) + (" and others" if len(kinds) > 20 else "")
-                raise BadInput(f"where names the column {test.column!r}; the table has {names}")
+                near = meant(test.column, kinds)
+                raise BadInput(
+                    f"where names the column {test.column!r}; {near}{'T' if near else 't'}he table has {names}"
+                )
             if misfit := test.misfit(kinds[test.column]):
                 raise BadInput(f"where {misfit}")
 

@@ -5,6 +5,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ import uvicorn
 from discreet.ledger.service_people import Person
 from discreet.service.desk import Desk
 from discreet.service.jobs import work_off
+from discreet.service.passwords import salted
 from discreet.service.settings import Settings, Source, settings_of
 from discreet.service.web import make_app
 
@@ -160,10 +162,17 @@ def plan(
     return "\n".join(lines)
 
 
+@cache
+def _salted() -> tuple[str, str]:
+    """The one password, stretched once: that takes long on purpose."""
+    return salted(PASSWORD)
+
+
 def enrol(desk: Desk) -> None:
     """The five people; the two analysts have a part of the budget."""
+    salt, kept = _salted()
     for name, role in PEOPLE:
-        desk.enrol(name, role, by=None, password=PASSWORD)
+        desk.people.add(name, role, salt, kept, by=None, now=desk.clock())
     for name in ("ann", "bob"):
         desk.allot(desk.settings.source[0], name, 1.0, 1e-7, by="sue")
 

@@ -169,6 +169,8 @@ def test_pages_are_accessible_and_fit(world: World, browser: Any, dark: bool, ph
         "sue": ["/inbox", f"/inbox/{waiting}", "/rules", "/people", "/sources", "/ledger", "/questions", "/requests"],
         "": ["/login", "/published", f"/published/{done}", "/api", "/catalogue", "/nowhere"],
     }
+    if not dark:  # all pages have one style: a few of them in the other light
+        pages = {"ann": pages["ann"][2:5:2], "sue": pages["sue"][1:4], "": pages[""][:1]}
     found = []
     for name, paths in pages.items():
         tab = Tab(world, browser, dark=dark, phone=phone)

@@ -263,6 +263,8 @@ def test_a_worker_that_ends_again_and_again_is_given_up(world: World) -> None:
 MORE = (
     plan() + '\n[data]\nsource = "/etc/passwd"\n',
     plan() + '\n[population]\nname = "others"\nledger = "mine.ledger"\n',
+    plan() + '\n[tables]\nvisits = "/etc/passwd"\n',
+    plan() + '\n[features]\nold = "any(age > 80)"\n',
     'population = {name="x", ledger="y", analyst="bob"}\n' + plan(),
     plan() + "\nx = 1\n",
     plan(columns="../../etc/passwd"),

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -340,15 +341,23 @@ def _forecast(plan: Plan, entry: PlannedRelease, question: Question) -> Mapping[
     epsilon = float(mechanism.guarantee.epsilon) if question.price.halved else question.arguments["epsilon"]
     if rows is None or (question.grouping is not None and pools(mechanism, rows)):
         return None
+    about = _assumed(plan, entry) | {"neighbours": question.price.relation.name.lower()}
+    delta = question.arguments.get("delta", 0.0)
     try:
-        seen = forecast(
-            entry.statistic,
-            rows=rows,
-            epsilon=epsilon,
-            delta=question.arguments.get("delta", 0.0),
-            **_assumed(plan, entry) | {"neighbours": question.price.relation.name.lower()},
-        )
+        found = _foreseen(entry.statistic, rows, epsilon, delta, json.dumps(about, sort_keys=True))
+    except TypeError:  # a date, say
+        found = _foreseen.__wrapped__(entry.statistic, rows, epsilon, delta, about)
+    return None if found is None else dict(found)
+
+
+@lru_cache(maxsize=1024)
+def _foreseen(
+    statistic: str, rows: int, epsilon: Number, delta: Number, about: str | Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """A forecast; it is simulated, so what was simulated lately is remembered, whoever asks."""
+    given = json.loads(about) if isinstance(about, str) else about
+    try:
+        found: dict[str, Any] = forecast(statistic, rows=rows, epsilon=epsilon, delta=delta, **given).to_dict()
     except BadInput:
         return None
-    found: dict[str, Any] = seen.to_dict()
     return found

@@ -14,7 +14,7 @@ from typing import Any, Final
 from discreet.asking import Question
 from discreet.errors import BadInput
 from discreet.plan.bound_plan import Bound, bind
-from discreet.plan.plan_file import parse_plan
+from discreet.plan.plan_file import Plan, parse_plan
 from discreet.service.settings import CodebookColumn, Source
 from discreet.tables.where import Where
 
@@ -22,6 +22,12 @@ LARGEST: Final = 65_536  # characters of a plan
 MOST: Final = 40  # questions in one
 FORM: Final = ("statistic", "columns", "where", "groupby", "options", "title")
 NAME: Final = "your plan"
+QUESTIONS: Final = ("title", "description", "spend", "release")  # what an analyst says; all else is the server's
+SERVERS: Final = {
+    name: field.get_default(call_default_factory=True)
+    for name, field in Plan.model_fields.items()
+    if name not in (*QUESTIONS, "data", "population")
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,7 @@ def understood(text: str, source: Source, analyst: str, folder: Path) -> Asked:
     if len(text) > LARGEST:
         raise BadInput(f"the plan has {len(text):,} characters; a request holds at most {LARGEST:,}")
     population = source.population.model_dump(exclude_none=True) | {"analyst": analyst}
-    given = {"data": source.data.model_dump(exclude_none=True), "population": population}
+    given = SERVERS | {"data": source.data.model_dump(exclude_none=True), "population": population}
     plan = parse_plan(text, NAME, given)
     if len(plan.release) > MOST:
         raise BadInput(f"the plan asks {len(plan.release)} questions; a request holds at most {MOST}")

@@ -18,7 +18,7 @@ from discreet.service.asked_plan import as_toml
 
 PAUSE: Final = 2.0  # seconds between looks
 SERVERS: Final = ("missing", "per_person", "max_rows")
-BESIDE: Final = ("where", "groupby", "keys", "weights", "offset", "delta")
+BESIDE: Final = ("where", "groupby", "keys", "weights", "offset", "clusters", "strata", "delta")
 
 
 class RemoteSession(Asking):

@@ -1,0 +1,169 @@
+"""Load and time, measured on the real server with its real worker: studies, as they take minutes.
+
+`DISCREET_LOAD_SECONDS` and `DISCREET_TIMING_REQUESTS` make them shorter or longer.
+"""
+
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.stats import ks_2samp
+from tests.service.conftest import PASSWORD, hidden, plan
+
+from discreet.service.desk import Desk
+from discreet.service.settings import read_settings
+
+pytestmark = pytest.mark.study
+SECONDS = float(os.environ.get("DISCREET_LOAD_SECONDS", "600"))
+REQUESTS = int(os.environ.get("DISCREET_TIMING_REQUESTS", "1000"))
+ANALYSTS = 50
+
+
+def _port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
+
+
+@contextmanager
+def running(folder: Path, ages: np.ndarray, analysts: int, limit: float, tick: float) -> Iterator[tuple[str, int]]:
+    """A server with so many analysts, a rule that approves everything, and one worker; its address and process."""
+    folder.mkdir(exist_ok=True)
+    pq.write_table(pa.table({"age": ages, "weight": ages}), folder / "people.parquet")
+    port, config = _port(), folder / "service.toml"
+    lines = ['ledger = "study.ledger"', f"port = {port}", f"limit = {limit}", f"tick = {tick}"]
+    lines += ["login = { attempts_a_minute = 1000 }", "[[source]]", 'name = "people"', 'title = "People"']
+    lines += ['data = { source = "people.parquet", rows = 3000 }']
+    config.write_text("\n".join([*lines, 'population = { name = "people", epsilon = 90000.0, delta = 1e-6 }']))
+    desk = Desk(read_settings(config), folder)
+    desk.enrol("sue", "steward", by=None, password=PASSWORD)
+    steward = desk.people.find("sue")
+    assert steward is not None
+    for place in range(analysts):
+        desk.enrol(f"person{place}", "analyst", by=None, password=PASSWORD)
+        desk.allot(desk.settings.source[0], f"person{place}", 9000.0, 0.0, by="sue")
+    terms = {"epsilon": 99.0, "delta": 0.0, "days": 366.0}
+    desk.make_rule(desk.settings.source[0], steward, ["age"], analyst="", **terms)
+    desk.close()
+    command = [sys.executable, "-m", "discreet", "serve", "--config", str(config)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(300):
+            try:
+                httpx.get(f"{address}/login")
+                break
+            except httpx.ConnectError:
+                time.sleep(0.2)
+        yield address, server.pid
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def signed_in(address: str, name: str) -> tuple[httpx.Client, str]:
+    client = httpx.Client(base_url=address, headers={"origin": address}, timeout=120.0)
+    secret = hidden(client.get("/login").text)
+    assert client.post("/login", data={"name": name, "password": PASSWORD, "csrf": secret}).status_code == 303
+    return client, hidden(client.get("/account").text)
+
+
+def test_fifty_analysts_price_while_answers_are_made(tmp_path: Path) -> None:
+    """No error, and memory that does not grow. What is measured is printed: it depends on the machine."""
+    ages = np.random.default_rng(1).integers(0, 90, 3000).astype(float)
+    with running(tmp_path / "s", ages, ANALYSTS, limit=5.0, tick=5.0) as (address, pid):
+        stop, lock = time.monotonic() + SECONDS, threading.Lock()
+        pages, prices, wrong, memory = list[float](), list[float](), list[str](), list[int]()
+
+        def analyst(place: int) -> None:
+            client, secret = signed_in(address, f"person{place}")
+            chance = np.random.default_rng(place)
+            while time.monotonic() < stop:
+                text = plan(epsilon=round(float(chance.uniform(0.1, 0.9)), 2), title=f"t{place}")
+                for path, data in (("/ask/people/price", {"view": "text", "text": text}), ("/catalogue", None)):
+                    began = time.monotonic()
+                    found = client.get(path) if data is None else client.post(path, data=data | {"csrf": secret})
+                    with lock:
+                        (pages if data is None else prices).append(time.monotonic() - began)
+                        wrong.extend([f"{path} {found.status_code}"] if found.status_code != 200 else [])
+                    time.sleep(float(chance.uniform(2.0, 8.0)))
+            client.close()
+
+        def releases() -> None:
+            client, secret = signed_in(address, "person0")
+            number = 0
+            while time.monotonic() < stop:
+                text = plan(
+                    title=f"r{number}", statistic="count", columns="", more=f'where = "age > {number % 80}.{number}"'
+                )
+                done = client.post("/ask/people", data={"view": "text", "text": text, "csrf": secret})
+                wrong.extend([f"submit {done.status_code}"] if done.status_code != 303 else [])
+                memory.append(_resident(pid))
+                number += 1
+                time.sleep(6.0)
+            client.close()
+
+        threads = [threading.Thread(target=analyst, args=(place,)) for place in range(ANALYSTS)]
+        threads.append(threading.Thread(target=releases))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for name, times in (("page", pages), ("price", prices)):
+            high = sorted(times)[int(0.95 * len(times))]
+            sys.stdout.write(f"{name}: {len(times)} calls, median {statistics.median(times):.3f} s, p95 {high:.3f} s\n")
+        sys.stdout.write(f"memory: {memory[0] / 2**20:.0f} MB at first, {memory[-1] / 2**20:.0f} MB at last\n")
+    assert wrong == []
+    assert memory[-1] < 1.5 * memory[len(memory) // 3]
+
+
+def _resident(pid: int) -> int:
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert found is not None
+    return 1024 * int(found[1])
+
+
+def test_the_time_of_an_answer_does_not_tell_neighbours_apart(tmp_path: Path) -> None:
+    """From the moment of asking to the moment of seeing, on two neighbouring tables; fails by chance once in 100."""
+    ages = np.random.default_rng(1).integers(0, 90, 3000).astype(float)
+    seen = {}
+    with (
+        running(tmp_path / "with", ages, 1, limit=1.0, tick=0.25) as (one, _),
+        running(tmp_path / "without", ages[1:], 1, limit=1.0, tick=0.25) as (other, _),
+    ):
+        seen = {"with": list[float](), "without": list[float]()}
+
+        def ask(name: str, address: str) -> None:
+            client, secret = signed_in(address, "person0")
+            for number in range(REQUESTS + 3):
+                text = plan(title=f"{number}", statistic="count", columns="", more=f'where = "age >= {number}e-9"')
+                began = time.time()
+                path = client.post("/ask/people", data={"view": "text", "text": text, "csrf": secret}).headers[
+                    "location"
+                ]
+                while "state done" not in client.get(path).text:
+                    time.sleep(0.01)
+                if number >= 3:  # the first ones wait for the worker to start
+                    seen[name].append(time.time() - began)
+            client.close()
+
+        threads = [threading.Thread(target=ask, args=each) for each in (("with", one), ("without", other))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    found = ks_2samp(seen["with"], seen["without"])
+    sys.stdout.write(f"{REQUESTS} a side: medians {[round(statistics.median(x), 3) for x in seen.values()]}, {found}\n")
+    assert found.pvalue > 0.01

@@ -208,7 +208,7 @@ class Table:
         pieces = self._source.pieces(question.reads)
         for _ in range(skip):
             guarded(lambda: next(pieces, None), self._unreadable())
-        return in_order(pieces, question.answer, self._unreadable())
+        return in_order(pieces, question.answer, self._unreadable())  # [table.1]
 
     def _gathered(
         self, question: PieceQuestion, parts: Iterator[Piece] | None = None

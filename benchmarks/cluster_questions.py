@@ -61,7 +61,8 @@ def every(name: str) -> dict[str, Any]:
 
 def table_of_folds() -> str:
     """Which statistics fold on an engine, and which collect, by their declarations: for docs/engines.md."""
-    folds, collects = [], []
+    folds: list[str] = []
+    collects: list[str] = []
     for name in NAMES:
         streams = [declared(name).reads(column, every(name)).streams for column in declared(name).columns]
         (folds if all(streams) else collects).append(f"`{name}`")

@@ -22,7 +22,7 @@ class Watched:
         self.engine, self.collected = Local(0), False
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-        return self.engine.map(function, items)
+        return list(self.engine.map(function, items))
 
     def fold(self, kernel: Any, merge: Callable[[Any, Any], Any], parts: Iterable[Any]) -> Any:
         self.collected |= kernel.func is placed._numbered

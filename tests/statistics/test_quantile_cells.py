@@ -35,7 +35,7 @@ from discreet.statistics.quantile_cells import (
     find_scale,
     find_unit,
     floored,
-    off_grid,
+    off_grids,
     scale_scores,
 )
 from discreet.statistics.rank_cells import RankCells
@@ -259,8 +259,8 @@ def test_rounding_down_keeps_the_order_and_what_is_round(unit: Fraction, values:
     for times in (0, 1, 3, 7, 29, 1_000_003, 123_456_789):
         multiple = side * float(times * unit)
         assert floored(np.array([multiple]), 0.0, unit, side, (-MAX, MAX))[0] == abs(multiple)
-        assert off_grid(np.array([multiple]), 0.0, unit) == (times == 0 and unit > 1)
-    assert off_grid(np.array([float(unit) * math.pi, float(unit) / 7, math.inf, 1e300]), 0.0, unit) == 4
+        assert off_grids(np.array([multiple]), 0.0, [unit]) == (times == 0 and unit > 1,)
+    assert off_grids(np.array([float(unit) * math.pi, float(unit) / 7, math.inf, 1e300]), 0.0, [unit]) == (4,)
 
 
 @pytest.mark.claim("quantile_cells.2")
@@ -311,8 +311,8 @@ def test_a_record_on_a_grid_stands_for_its_cell() -> None:
 def test_different_records_are_counted_alike_in_an_array_and_in_a_stream() -> None:
     rows = np.array([1.0, 0.0, -0.0, math.nan, 7.5, 7.5, math.inf, 1.0])
     stream, none = Ordered(Stream(8, lambda: iter([rows[:3], rows[3:]])), 7.5), quantile_cells.NOT_ROUNDED
-    assert quantile_cells.against(rows, 7.5, none) == quantile_cells.against(stream, 7.5, none) == 4
-    assert quantile_cells.against(rows, 7.5, quantile_cells.TIED) == 0
+    assert quantile_cells.against(rows, 7.5, [none]) == quantile_cells.against(stream, 7.5, [none]) == [4]
+    assert quantile_cells.against(rows, 7.5, [quantile_cells.TIED]) == [0]
 
 
 @pytest.mark.parametrize("granularity", [1e250, 1e-320])

@@ -17,6 +17,8 @@ import discreet
 from discreet import Seeded
 from discreet.engines import Local
 from discreet.errors import BadInput, NotAnswered
+from discreet.plan.bound_plan import bind
+from discreet.plan.plan_file import parse_plan
 
 
 class Elsewhere:
@@ -92,3 +94,18 @@ def test_rows_are_counted_and_a_wrong_number_ends_the_question(kind: str, folder
 def test_what_cannot_be_sent_is_refused() -> None:
     with pytest.raises(BadInput, match="engine= is for files and for frames of Dask or Spark"):
         discreet.open({"x": [1.0]}, budget=1.0, ledger=":memory:", engine=Elsewhere())
+
+
+def test_a_profile_and_a_plan_are_the_same_elsewhere(folder: Path) -> None:
+    here, there = (
+        discreet.describe(folder, epsilon=20.0, delta=1e-6, rng=Seeded(1), engine=engine).to_dict()["releases"]
+        for engine in (None, Elsewhere())
+    )
+    assert there == here
+    text = (
+        f'title = "People"\n[data]\nsource = "{folder}"\n[population]\nname = "p"\nledger = "l"\nepsilon = 9.0\n'
+        '[spend]\nepsilon = 1.0\n[[release]]\nid = "a"\nstatistic = "count"\n'
+    )
+    assert bind(parse_plan(text, "plan"), text, folder.parent, engine=Elsewhere()).table.size() == 2000
+    with pytest.raises(BadInput, match="engine is 'mars://host'"):
+        bind(parse_plan(text, "plan"), text, folder.parent, engine="mars://host")

@@ -21,7 +21,7 @@ Why
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial, reduce
@@ -49,7 +49,7 @@ from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
 from discreet.statistics.rank_cells import RankCells
-from discreet.tables.streams import added, each, fold
+from discreet.tables.streams import Stream, added, each, fold
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -183,36 +183,36 @@ def flat_below(end: int) -> Prior:
 # --- what data are rounded to ---
 
 
-def against(values: Floats | Ordered, default: float, unit: Fraction) -> int:
-    """How many records speak against a unit; against none at all, how many share their value with an earlier one."""
-    if unit == TIED:
-        return 0
-    if unit != NOT_ROUNDED:
-        return off_grid(values, default, unit)
+def against(values: Floats | Ordered, default: float, units: Sequence[Fraction]) -> list[int]:
+    """How many records speak against each unit; against none at all, how many share their value with an earlier one."""
     given = values.stream if isinstance(values, Ordered) else values
-    return len(values) - len(fold(partial(_different, default=default), np.union1d, given))
+    grids = [unit for unit in units if unit not in (TIED, NOT_ROUNDED)]
+    found = dict(zip(grids, off_grids(given, default, grids), strict=True)) | {TIED: 0}
+    if NOT_ROUNDED in units:
+        found[NOT_ROUNDED] = len(values) - len(fold(partial(_different, default=default), np.union1d, given))
+    return [found[unit] for unit in units]
 
 
 def _different(given: Iterator[Floats], *, default: float) -> Floats:
     return reduce(np.union1d, (np.where(np.isnan(piece), default, piece) for piece in given), np.empty(0))
 
 
-def off_grid(values: Floats | Ordered, default: float, unit: Fraction) -> int:
-    """How many records are no multiples of the unit, or are 0 where it is above 1. [quantile_cells.1]"""
-    if isinstance(values, Ordered):
-        return fold(partial(_off_grid, default=default, unit=unit), added, values.stream)
-    return _off_grid(iter((values,)), default, unit)
+def off_grids(given: Floats | Stream, default: float, units: Sequence[Fraction]) -> tuple[int, ...]:
+    """How many records are no multiples of each unit, or 0 where it is above 1, in one pass. [quantile_cells.1]"""
+    return fold(partial(_off_grids, default=default, units=tuple(units)), added, given)
 
 
-def _off_grid(given: Iterator[Floats], default: float, unit: Fraction) -> int:
-    found = 0
+def _off_grids(given: Iterator[Floats], *, default: float, units: tuple[Fraction, ...]) -> tuple[int, ...]:
+    found = [0] * len(units)
     with np.errstate(all="ignore"):
         for block in (piece[start : start + BLOCK] for piece in given for start in range(0, len(piece), BLOCK)):
-            times = quotients(np.where(np.isnan(block), default, block), unit)
-            on = (np.abs(times) < FAR_OUT) & (np.abs(times - np.rint(times)) <= NEAR * np.abs(times))
-            on &= (times != 0) | (unit <= 1)  # flags are mostly 0, and not multiples of 1000
-            found += len(block) - int(np.count_nonzero(on))
-    return found
+            records = np.where(np.isnan(block), default, block)
+            for place, unit in enumerate(units):
+                times = quotients(records, unit)
+                on = (np.abs(times) < FAR_OUT) & (np.abs(times - np.rint(times)) <= NEAR * np.abs(times))
+                on &= (times != 0) | (unit <= 1)  # flags are mostly 0, and not multiples of 1000
+                found[place] += len(block) - int(np.count_nonzero(on))
+    return tuple(found)
 
 
 def tried_units(nats: float, count: int) -> list[tuple[Fraction, float]]:
@@ -243,9 +243,10 @@ def find_unit(
     move = 2 if swap else 1
     a_record = float(exact(cost.epsilon)) / move  # nats
     tried, size = tried_units(a_record * count, count), len(values)
+    counts = against(values, default, [unit for unit, _ in tried])
     scores = [
-        GRAINS * (2 * against(values, default, unit) - size) - round(2 * GRAINS * prior / a_record)
-        for unit, prior in tried
+        GRAINS * (2 * count - size) - round(2 * GRAINS * prior / a_record)
+        for count, (_, prior) in zip(counts, tried, strict=True)
     ]
     return tried[rng.choose(scores, sensitivity=move * GRAINS, cost=cost)][0]  # [quantile_cells.2]
 

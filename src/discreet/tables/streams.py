@@ -75,14 +75,15 @@ class Stream:
     `pieces` starts anew each time it is called and gives float64 arrays, missing entries as NaN; of categories, arrays
     of objects, missing ones as None. A mechanism that takes
     a stream folds it: how it is cut changes nothing. `part`, if there is one, gives the entries from one place up to
-    another without reading the others. `remote` folds it where it is, if that is not here.
+    another without reading the others. `remote` folds it where it is, if that is not here; `glance` then gives a few
+    entries, to guess by.
 
     >>> stream = Stream(4, lambda: iter([np.array([1.0, 2.0]), np.array([3.0, np.nan])]))
     >>> len(stream), sum(len(piece) for piece in stream)
     (4, 4)
     """
 
-    __slots__ = ("_pieces", "_size", "kind", "part", "remote")
+    __slots__ = ("_pieces", "_size", "glance", "kind", "part", "remote")
 
     def __init__(
         self,
@@ -92,7 +93,9 @@ class Stream:
         remote: Remote | None = None,
         *,
         kind: type = np.float64,
+        glance: Callable[[int], Floats] | None = None,
     ) -> None:
+        self.glance = glance
         self._size, self._pieces, self.part, self.remote, self.kind = size, pieces, part, remote, kind
 
     def __len__(self) -> int:
@@ -114,7 +117,7 @@ class Stream:
         if self.part is not None:
             return self.part(0, min(self._size, wanted))
         if self.remote is not None:
-            return np.empty(0)
+            return np.empty(0) if self.glance is None else self.glance(wanted)
         return next((piece for piece in self._pieces() if len(piece)), np.empty(0))
 
     def fold(self, kernel: Kernel[R], merge: Merge[R]) -> R:
@@ -256,7 +259,12 @@ def each(function: Pointwise, values: Numbers) -> Numbers:
 def mapped(function: Pointwise, values: Stream, size: int) -> Stream:
     """A function of entries that may leave some out, of which `size` are left."""
     remote = None if values.remote is None else partial(_mapped, values.remote, function)
-    return Stream(size, lambda: (function(piece) for piece in values), remote=remote, kind=values.kind)
+    glance = None if values.glance is None else partial(_seen_through, function, values.glance)
+    return Stream(size, lambda: (function(piece) for piece in values), remote=remote, kind=values.kind, glance=glance)
+
+
+def _seen_through(function: Pointwise, glance: Callable[[int], Floats], wanted: int) -> Floats:
+    return function(glance(wanted))
 
 
 def _mapped(remote: Remote, function: Pointwise, kernel: Kernel[R], merge: Merge[R]) -> R:

@@ -20,6 +20,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
@@ -208,7 +209,7 @@ class Table:
         pieces = self._source.pieces(question.reads)
         for _ in range(skip):
             guarded(lambda: next(pieces, None), self._unreadable())
-        return in_order(pieces, question.answer, self._unreadable())
+        return in_order(pieces, question.answer, self._unreadable())  # [table.1]
 
     def _gathered(
         self, question: PieceQuestion, parts: Iterator[Piece] | None = None
@@ -264,9 +265,15 @@ class Table:
                 lambda: source.fold(partial(_answered, question, kernel), merge, question.reads), self._unreadable()
             )
 
+        def glance(wanted: int) -> Floats:
+            kernel = partial(_answered, question, partial(_first, wanted=wanted))
+            found = guarded(lambda: source.some(kernel, question.reads), self._unreadable())
+            return np.empty(0) if found is None else found
+
         length = remote(_count, added) if question.filters else self.size()
         kind = object if question.wants[0].kind == "category" else np.float64
-        return Stream(length, lambda: (piece for (piece,) in self._answers(question)), remote=remote, kind=kind)
+        pieces = partial(map, itemgetter(0))
+        return Stream(length, lambda: pieces(self._answers(question)), remote=remote, kind=kind, glance=glance)
 
     def _part(self, question: PieceQuestion, lengths: list[int], start: int, stop: int) -> Floats:
         """Some entries by place: only the pieces that hold them are read. [table.2]"""
@@ -309,6 +316,11 @@ class Table:
 def _answered(question: PieceQuestion, kernel: Kernel[R], given: Iterator[Mapping[str, Column]]) -> R:
     """On a worker: what a kernel makes of the one column of a question."""
     return kernel(question.answer(columns)[0] for columns in given)
+
+
+def _first(given: Iterator[Floats], *, wanted: int) -> Floats:
+    """On a worker: a few entries from the beginning."""
+    return next((piece[:wanted] for piece in given if len(piece)), np.empty(0))
 
 
 def _count(given: Iterator[npt.NDArray[Any]]) -> int:

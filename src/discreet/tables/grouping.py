@@ -106,7 +106,7 @@ class Grouping:
         if len(self.by) == 1:
             shown = [name_of(one) for one in labels.groups]
         else:
-            shown = [None if None in one else tuple(map(name_of, one)) for one in labels.groups]  # type: ignore[operator, arg-type]
+            shown = [None if None in one else tuple(map(name_of, one)) for one in labels.groups]
         return [shown[code] for code in labels.codes.tolist()]
 
     def members(self, labels: "Labels", keys: Sequence[Any]) -> Iterator[npt.NDArray[np.int64]]:
@@ -138,7 +138,7 @@ class Labels:
     """The group of each person, as a number, and the groups that are there."""
 
     codes: npt.NDArray[np.int64]
-    groups: list[Hashable]
+    groups: list[Any]  # by what they are called; of several columns tuples
 
     def __len__(self) -> int:
         return len(self.codes)

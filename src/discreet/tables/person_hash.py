@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.privacy.declaration import Kind
-from discreet.tables.cells import Column, is_arrow, keys, pa, same_zero
+from discreet.tables.cells import Column, is_arrow, is_text, keys, pa, same_zero
 from discreet.tables.entries import key
 
 Words = npt.NDArray[np.uint64]  # a row for each of the first words, then the second ones
@@ -51,6 +51,10 @@ def owner_words(ids: Column, kind: Kind, secret: bytes, count: int = 1) -> tuple
         if is_arrow(ids) and pa.types.is_integer(ids.type):
             there = ids.is_valid().to_numpy(zero_copy_only=False)
             return name_words(ids.fill_null(0).to_numpy(zero_copy_only=False), secret, count), there
+    if is_arrow(ids) and is_text(ids.type) and kind in ("text", "category", "unknown"):  # each is its own key
+        encoded = ids.dictionary_encode()
+        places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return _of_keys([*encoded.dictionary.to_pylist(), None], secret, count)[:, places], places >= 0
     codes, distinct = keys(same_zero(ids), kind)
     canonical = [key(cell) for cell in distinct]
     named = np.array([one is not None for one in canonical], dtype=np.bool_)

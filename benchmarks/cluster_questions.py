@@ -59,13 +59,18 @@ def every(name: str) -> dict[str, Any]:
     return posed(name) | more
 
 
+def streams(name: str) -> bool:
+    """Whether the columns that the question names may come in pieces."""
+    statistic, question = declared(name), every(name)
+    return all(statistic.reads(column, question).streams for column in statistic.columns if column in question)
+
+
 def table_of_folds() -> str:
     """Which statistics fold on an engine, and which collect, by their declarations: for docs/engines.md."""
     folds: list[str] = []
     collects: list[str] = []
     for name in NAMES:
-        streams = [declared(name).reads(column, every(name)).streams for column in declared(name).columns]
-        (folds if all(streams) else collects).append(f"`{name}`")
+        (folds if streams(name) else collects).append(f"`{name}`")
     return f"| | |\n|---|---|\n| folds | {', '.join(folds)} |\n| collects | {', '.join(collects)} |\n"
 
 

@@ -61,6 +61,7 @@ from discreet.privacy.mechanism import Randomness, what_to_do
 from discreet.stages.clip import Floats
 from discreet.stages.gram import Frame, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.octaves import (
+    Tail,
     column_cost,
     counts_cost,
     counts_noise,
@@ -86,6 +87,7 @@ EXCESS: Final = 0.3  # deviations of noise: by how much they may be cut, all tog
 ROUND: Final = 1.5  # by how much the ball's radius is that of a typical row, at least
 PAIRED: Final = 64  # columns up to which every pair of them has its own fourth moment
 EVEN: Final = 0.3  # the slope of a tail below which lengths are nearly the same
+FARTHER: Final = 1.6  # times as long as by the frame before
 SHOWN: Final = 0.2  # of the rows, in an octave: so many must be seen
 
 
@@ -245,13 +247,19 @@ class FreeMoment:
         return np.asarray(np.linalg.norm(self.back, axis=1))
 
 
-def _longest(found: Floats, stages: FreeStages, size: float, slope: float, drawn: dict[str, Any]) -> Lengths | None:
-    """The tail of lengths in the last frame: of squares where `slope`, that of the tail before, says that they are
-    nearly the same, for half octaves would not tell them apart. [free_covariance.1], [free_covariance.2]"""
+def _longest(found: Floats, stages: FreeStages, size: float, before: Tail, drawn: dict[str, Any]) -> Lengths | None:
+    """The tail of lengths in the last frame. [free_covariance.1], [free_covariance.2]
+
+    Where those of the frame `before` are nearly the same, half octaves of them do not tell them apart, and those of
+    squares do. A tail that is then far longer than before is one of noise, and the one before is taken."""
     cost = stages.costs.part("late", Gaussian)
-    if stages.columns > SEVERAL and slope < EVEN:  # [free_covariance.2]
-        return squared_tail(found, stages.columns, size, cost=cost, **drawn)  # [free_covariance.1]
-    return tail_of(found, size, cost=cost, **drawn)  # [free_covariance.1]
+    if stages.columns <= SEVERAL or before.slope >= EVEN:  # [free_covariance.2]
+        return tail_of(found, size, cost=cost, **drawn)  # [free_covariance.1]
+    squared = squared_tail(found, stages.columns, size, cost=cost, **drawn)  # [free_covariance.1]
+    if squared is None:
+        return None
+    known = before.times(squared.typical / before.typical)
+    return known if squared.at(stages.moved) > FARTHER * known.at(stages.moved) else squared  # [free_covariance.2]
 
 
 def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> FreeMoment | str:
@@ -276,10 +284,11 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
 
     for _ in costs.all("turns", Gaussian):
         frame = framed(turn, centre)
-        tail = tail_of(lengths(rows, frame), size, cost=costs.part("lengths", Gaussian), **drawn)
-        if tail is None:  # [free_covariance.2]
+        seen = tail_of(lengths(rows, frame), size, cost=costs.part("lengths", Gaussian), **drawn)
+        if seen is None:  # [free_covariance.2]
             return LOST
-        radius, slope = float(tail.at(OUTSIDE * size)), tail.slope
+        tail = seen
+        radius = float(tail.at(OUTSIDE * size))
         cost = costs.part("turns", Gaussian)
         total, noise = noisy_gram(rows, frame, radius, "clip", cost=cost, **drawn)  # [free_covariance.1]
         total, noise = total * radius**2 / size, noise * radius**2 / size
@@ -290,7 +299,7 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
         least = max(noise * math.sqrt(2 * many) / 2, 1e-9 * float(np.abs(values).max()), 1e-300)
         turn = (vectors / np.sqrt(np.maximum(values, 0.0) + least)) @ vectors.T @ turn
     frame = framed(turn, centre)
-    if (long := _longest(lengths(rows, frame), stages, size, slope, drawn)) is None:  # [free_covariance.2]
+    if (long := _longest(lengths(rows, frame), stages, size, tail, drawn)) is None:  # [free_covariance.2]
         return LOST
     cut = long.most(OFTEN[0] * stages.moved, OFTEN[1] * stages.moved, EXCESS * stages.moved, power=2)
     radius = float(long.at(cut))

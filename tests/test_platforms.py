@@ -4,6 +4,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,8 @@ def test_a_path_of_windows_is_an_address_that_sqlite_reads(tmp_path: Path) -> No
     sqlite3.connect(path).close()
     address = _only_read(path)
     assert str(address.database).startswith("file:///")
-    assert sqlite3.connect(f"{address.database}?mode=ro", uri=True).execute("SELECT 1").fetchone() == (1,)
+    with closing(sqlite3.connect(f"{address.database}?mode=ro", uri=True)) as read:
+        assert read.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_where_a_fork_is_not_safe_tasks_run_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -302,7 +302,7 @@ class Receipt:
         return f"entry {self.number} of ledger {self.ledger[:8]}, sha256 {self.hash}"
 
 
-def charged_before(
+def repeated(
     entry: Entry, answer: str | None, question: dict[str, object], population: str, analyst: str | None
 ) -> Receipt:
     """The receipt of a request that was charged before, if it is the same question."""

@@ -34,17 +34,7 @@ from discreet.accounting.currency import checked
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerChanged, OverBudget
 from discreet.ledger import ledger_text as words
-from discreet.ledger.account import (
-    GENESIS,
-    Account,
-    Entry,
-    Kind,
-    Receipt,
-    canonical,
-    charged_before,
-    loss_to_plain,
-    written,
-)
+from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, loss_to_plain, repeated, written
 from discreet.ledger.database import ACCOUNTS, ENTRIES, beside, parts, place, there
 from discreet.ledger.layout import settle
 from discreet.ledger.pages import Pages, found_ledger, identity, length
@@ -165,7 +155,7 @@ class Ledger:
         def work(pages: Pages, head: Head) -> tuple[Receipt, Head]:
             old = None if asked is None else pages.requested(asked)
             if old is not None:
-                receipt = charged_before(*old, body, name, who)  # [store.2]
+                receipt = repeated(*old, body, name, who)  # [store.2]
                 if receipt.answer is None:
                     pages.unanswered(head, old[0])
                 return receipt, head

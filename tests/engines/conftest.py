@@ -1,4 +1,4 @@
-"""Two small clusters on this machine, started once for a module, and a table in four files."""
+"""Two small clusters on this machine, started once, and a table in four files."""
 
 import os
 import sys
@@ -11,11 +11,12 @@ import pytest
 from benchmarks.cluster_questions import rows
 
 from discreet.engines import Dask, Spark
+from discreet.engines.dask import CLOSED
 from discreet.engines.spark import check_java
 from discreet.errors import BadInput
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place, table = tmp_path_factory.mktemp("people"), rows()
     for number in range(4):
@@ -23,18 +24,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def dask() -> Iterator[Any]:
     from dask.distributed import Client, LocalCluster
 
     with (
-        LocalCluster(2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None) as cluster,
+        LocalCluster(2, threads_per_worker=1, processes=True, **CLOSED) as cluster,
         Client(cluster) as client,
     ):
         yield Dask(client)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     try:
         check_java()

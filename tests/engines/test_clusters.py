@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.cluster_questions import NAMES, SOME, Deadly, asked, drawn, every, quotes, rows
+from benchmarks.cluster_questions import NAMES, SOME, WEIGHTED, Deadly, asked, drawn, every, quotes, rows, weighted
 
 from discreet.engines import engine_of
 from discreet.engines.spark import check_java
@@ -14,7 +14,7 @@ from discreet.errors import BadInput
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
 
-@pytest.fixture(scope="module", params=["dask", "spark"])
+@pytest.fixture(scope="session", params=["dask", "spark"])
 def engine(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(request.param)
 
@@ -98,6 +98,14 @@ def test_some_questions_of_frames_of_spark(kind: str, spark: Any) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_statistic_is_the_same_there(name: str, relation: str, folder: Path, engine: Any) -> None:
     ask = partial(asked, name=name, arguments=every(name), neighbours=relation)
+    assert ask(folder, engine) == ask(folder, None)
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("relation", ["add_or_remove", "replace"])
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_every_statistic_with_weights_is_the_same_there(name: str, relation: str, folder: Path, engine: Any) -> None:
+    ask = partial(asked, name=name, arguments=weighted(name), neighbours=relation)
     assert ask(folder, engine) == ask(folder, None)
 
 

@@ -35,8 +35,12 @@ def dask() -> Iterator[Any]:
         yield Dask(client)
 
 
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # of Java: to start soon, not to run for long
+
+
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """With executors of their own for the tests of `make test-engines`; else in one Java, which is started sooner."""
     try:
         check_java()
     except BadInput:
@@ -45,7 +49,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     logs = tmp_path_factory.mktemp("events")
-    builder = SparkSession.builder.master("local-cluster[2,1,1024]")
+    whole = any(item.get_closest_marker("engines") for item in request.session.items)
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]" if whole else "local[2]")
     for name, value in {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -55,6 +60,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": logs.as_uri(),
         "spark.eventLog.compress": "false",
+        "spark.driver.extraJavaOptions": QUICK,
+        "spark.executor.extraJavaOptions": QUICK,
         "spark.executor.memory": "700m",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         "spark.sql.warehouse.dir": str(logs / "warehouse"),

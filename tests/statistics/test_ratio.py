@@ -81,6 +81,22 @@ def test_a_denominator_near_zero_is_refused() -> None:
     assert recorder.log == []
 
 
+@pytest.mark.claim("ratio.2")
+@pytest.mark.parametrize("relation", BOTH)
+def test_units_change_nothing_however_large_or_small(relation: Neighbours) -> None:
+    """Squares of such numbers are no floats: the error is in the data's units throughout."""
+    rows = np.column_stack([DRAW.random(2000), 1 + DRAW.random(2000)])
+    mechanism = Ratio(1.0, neighbours=relation)
+    usual = mechanism.release(rows, Seeded(1))
+    for up, down in ((2.0**700, 1.0), (2.0**-700, 1.0), (2.0**700, 2.0**700), (1.0, 2.0**600)):
+        found = mechanism.release(rows * [up, down], Seeded(1))
+        assert found.value * down / up == pytest.approx(usual.value, rel=0.2)
+        low, high = found.interval().low * down / up, found.interval().high * down / up
+        assert high - low == pytest.approx(usual.interval().high - usual.interval().low, rel=0.5)
+    tiny = Ratio(1.0, bounds=((0, 1e99), (0, 1e-200)), neighbours=relation).release(rows * [1e99, 1e-200], Seeded(1))
+    assert "beyond 1e250" in str(tiny.refusal)
+
+
 def test_what_is_declared_is_checked() -> None:
     for bounds in ((0, 1), [(0, 1), (-1, 1)], "ab", [(0, 1), (2, 1)]):
         with pytest.raises(BadInput, match="bounds"):

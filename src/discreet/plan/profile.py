@@ -26,7 +26,7 @@ from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
 from discreet.plan.pricing import price
 from discreet.plan.profile_card import Profile
-from discreet.plan.run_plan import Watch, dossier, methods, shown, stored
+from discreet.plan.run_plan import Watch, dossier, mechanisms, methods, shown, stored
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Guarantee, Neighbours, plural
 from discreet.privacy.loss import Approximate
@@ -287,7 +287,7 @@ def _answered(
         spent=spent,
         balance=None if charged is None else (charged[1], charged[0].balance),
         composition=f"One budget for the whole profile: epsilon {show(spent.epsilon)}, delta {show(spent.delta)}.",
-        methods=methods([question for _, question, _ in answers], [release for _, _, release in answers]),
+        methods=methods([question for _, question, _ in answers], [mechanisms(shown(one)) for _, _, one in answers]),
         answers=[release for _, _, release in answers],
         receipt=receipt,
         plan=None,

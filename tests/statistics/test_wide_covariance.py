@@ -32,8 +32,8 @@ ODD: tuple[Any, ...] = (
     row({0: math.nan}),
     row({2: 1e300, 3: -1e300}),
     row({1: math.inf, 4: -math.inf}),
-    row({k: 1e160 for k in range(WIDE)}),  # a length without a square among the floats
-    row({k: 5e-324 for k in range(WIDE)}),
+    row(dict.fromkeys(range(WIDE), 1e160)),  # a length without a square among the floats
+    row(dict.fromkeys(range(WIDE), 5e-324)),
     (1.0, 2.0),
     None,
 )

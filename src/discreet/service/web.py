@@ -28,6 +28,7 @@ SAYS: Final = {
     422: "This cannot be understood.",
     500: "The service could not do this. Nothing more is shown. Please tell its administrator.",
 }
+TITLES: Final = {403: "Not open to you", 404: "Not found", 413: "Too large", 500: "Something went wrong"}
 STATIC: Final = {"htmx.min.js": "text/javascript", "service.js": "text/javascript", "favicon.svg": "image/svg+xml"}
 
 
@@ -84,7 +85,9 @@ def _told(request: Request, status: int, says: str) -> Response:
         who = None
     if status == 401:
         return HTMLResponse(sign_in_pages.sign_in_page(request, says), 401)
-    return HTMLResponse(render("error.html", visitor=who, says=says, status=status, title="Not done"), status)
+    return HTMLResponse(
+        render("error.html", visitor=who, says=says, status=status, title=TITLES.get(status, "Not done")), status
+    )
 
 
 async def _refused(request: Request, error: PlainHTTPException) -> Response:
@@ -107,4 +110,4 @@ def _fault(path: str) -> Response:
     """What is said when nobody foresaw the error; the ledger may be gone, so nobody is looked up."""
     if path.startswith("/api/"):
         return JSONResponse({"error": SAYS[500]}, 500)
-    return HTMLResponse(render("error.html", visitor=None, says=SAYS[500], status=500, title="Not done"), 500)
+    return HTMLResponse(render("error.html", visitor=None, says=SAYS[500], status=500, title=TITLES[500]), 500)

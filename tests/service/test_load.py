@@ -153,7 +153,8 @@ def test_the_time_of_an_answer_does_not_tell_neighbours_apart(tmp_path: Path) ->
                 path = client.post("/ask/people", data={"view": "text", "text": text, "csrf": secret}).headers[
                     "location"
                 ]
-                while "state done" not in client.get(path).text:
+                while "state done" not in (text := client.get(path).text):
+                    assert "state failed" not in text
                     time.sleep(0.01)
                 if number >= 3:  # the first ones wait for the worker to start
                     seen[name].append(time.time() - began)

@@ -27,7 +27,7 @@ from discreet.ledger.ledger_text import written
 from discreet.plan.pricing import price
 from discreet.plan.profile_card import Profile
 from discreet.plan.run_plan import Watch, dossier, mechanisms, methods, shown, stored
-from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import Guarantee, Neighbours, plural
 from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness, refusal_of
@@ -201,6 +201,12 @@ def describe(
     True
     """
     if ledger is not None:
+        kept = getattr(budget, "delta", 0.0)
+        if budget is not None and is_number(delta) and delta > kept:  # before a budget is opened that is never changed
+            raise BadInput(
+                f"this profile costs delta {show(delta)}, and a new budget would have {show(kept)} for ever; give it a "
+                "delta, budget=discreet.Budget(3.0, 1e-5), on the command line --budget-delta 1e-5"
+            )
         terms: dict[str, Any] = {"neighbours": neighbours, "unit": unit, "table": table, "engine": engine}
         with open_session(
             source, person, budget, ledger, population=population, rng=rng, types=types, **terms

@@ -54,6 +54,11 @@ def test_equals_stands_beside_its_own_column() -> None:
         assert asked.title == "proportion of vote == 'Y', weights size"
 
 
+def test_one_pair_of_bounds_is_not_taken_for_two() -> None:
+    with pytest.raises(BadInput, match=r"give those of both columns, bounds=\[\(0, 10\), \(0, 365\)\]"):
+        discreet.ratio([1.0] * 900, [2.0] * 900, epsilon=1.0, bounds=(0, 1))
+
+
 def test_one_category_has_its_interval_in_print() -> None:
     made = discreet.mode(["a"] * 500 + ["b"] * 20, epsilon=1.0, categories=["a", "b"], rng=discreet.Seeded(1))
     low, high = made.interval(0.95)

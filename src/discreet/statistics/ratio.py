@@ -186,7 +186,7 @@ def _checked(bounds: Any, counts: bool) -> tuple[Ends, Ends] | None:
     """Public bounds of both columns, those of y not below 0; or none."""
     if bounds is None:
         return None
-    if not isinstance(bounds, list | tuple) or len(bounds) != 2:
+    if not isinstance(bounds, list | tuple) or len(bounds) != 2 or any(is_number(pair) for pair in bounds):
         raise BadInput(f"bounds is {bounds!r}; give those of both columns, bounds=[(0, 10), (0, 365)] say")
     for pair in bounds:
         check_bounds(pair, 1e100)

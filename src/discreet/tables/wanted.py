@@ -97,12 +97,9 @@ class Wanted:
             names = [reference] if isinstance(reference, str) else list(reference)
             formula = next(iter(reference.values())) if isinstance(reference, dict) else None
             part = f"{parameter} " if parameter in ("offset", "weights") else ""
-            yes = next(
-                (f" == {one.equals!r}" for one in self.wants if one.name in names and one.equals is not None), ""
-            )
-            shown += (
-                [] if any(name.startswith(OWN) for name in names) else [formula or part + " and ".join(names) + yes]
-            )
+            equal = [one.equals for one in self.wants if one.name in names and one.equals is not None]
+            told = formula or part + " and ".join(names) + (f" == {equal[0]!r}" if equal else "")
+            shown += [] if any(name.startswith(OWN) for name in names) else [told]
         return ", ".join(shown)
 
     @property

@@ -127,6 +127,17 @@ def test_the_interval_holds_the_populations_ratio(relation: Neighbours, bounds: 
     assert seen.holds
 
 
+@pytest.mark.claim("ratio.3")
+@pytest.mark.parametrize("relation", BOTH)
+def test_those_far_from_the_ratio_count_in_its_error(relation: Neighbours) -> None:
+    """One in ten is near the corner of both ranges: nothing of its square is cut."""
+    x, y = np.where(np.arange(4000) % 10 == 0, 8.0, 0.0), 1.0 + np.arange(4000) % 2
+    found = Ratio(1000.0, bounds=((0, 8), (0, 2)), neighbours=relation).release(np.column_stack([x, y]), Seeded(1))
+    error = math.sqrt(((x - x.sum() / y.sum() * y) ** 2).sum()) / y.sum()
+    assert found.spread is not None
+    assert found.spread.sampling == pytest.approx(error, rel=0.02)
+
+
 def test_sessions_groups_and_words() -> None:
     draw = np.random.default_rng(0)
     people = {"falls": draw.poisson(0.3, 6000), "years": draw.integers(1, 4, 6000), "sex": ["F", "M"] * 3000}

@@ -244,3 +244,11 @@ def test_those_far_from_the_mean_count_in_its_error(relation: Neighbours) -> Non
     found = WeightedMean(1000.0, **terms).release(rows, Seeded(1))
     assert found.spread is not None
     assert found.spread.sampling == pytest.approx(math.sqrt(0.95 * 0.05 / 4000), rel=0.02)
+
+
+@pytest.mark.claim("survey_design.1")
+def test_whoever_is_in_no_listed_cluster_counts_nowhere() -> None:
+    rows = table(
+        [[1.0, 1.0, 1, "a"], [1.0, 1.0, "2", "b"], [1.0, 1.0, 3, "a"], [1.0, 1.0, 1, "c"], [1.0, 1.0, None, "a"]]
+    )
+    assert SCHOOLS.cluster(rows).tolist() == [0, 3, -1, -1, -1]

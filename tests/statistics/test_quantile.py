@@ -707,3 +707,14 @@ def test_ordinary_columns_with_nothing_declared(name: str, relation: Neighbours)
         widths.append(interval.high - interval.low)
     assert hits >= 22
     assert np.median(widths) <= 4
+
+
+@pytest.mark.claim("quantile.4")
+@pytest.mark.parametrize("granularity", [None, 100.0])
+def test_wide_bounds_do_not_draw_far_quantiles_to_them(granularity: float | None) -> None:
+    """Seven values, nobody in the upper four fifths: of 60 intervals at most 12 may miss, by chance below 1e-6."""
+    values = np.repeat([2500.0, 7500, 15000, 35000, 75000, 125000, 200000], [160, 495, 770, 750, 270, 90, 76])
+    mechanism = Quantile(0.99, 1.0, bounds=(0.0, 1e6), confidence=0.95, granularity=granularity)
+    found = [mechanism.release(values, Seeded(seed)).interval(0.95) for seed in range(60)]
+    assert sum(not (one.low <= 200_000 <= one.high) for one in found) <= 12
+    assert sum(one.low > 200_000 for one in found) <= 3  # a draw beyond all records: e^-5 at most

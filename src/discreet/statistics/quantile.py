@@ -36,7 +36,9 @@ Why
     would have D = 1, and twice the noise near the median.
     [quantile.4] With B ~ Bin(n, q) records up to the quantile, or more if there are ties, an end misses with the
     probability of [ranks.1], on a grid of [ranks.5]; by the choice of its rank [ranks.3] that is (1 - confidence) / 2
-    on average. On a grid the lower end is drawn among records rounded down and the upper one among records rounded up:
+    on average. Wide bounds have so many places without records that these may draw an end: where the ranks between do
+    not outweigh them, data are taken as values that many share ([ranks.2]). On a grid the lower end is drawn among
+    records rounded down, the upper one among records rounded up:
     a monotone map takes the quantile to the quantile, and rounding is outwards ([quantile_cells.3]). A private n is
     taken as the noisy count less one scale of its noise, which leaves second-order errors on the safe side. Swapping
     ends that were drawn in the wrong order can only gain.
@@ -97,7 +99,7 @@ from discreet.statistics.quantile_cells import (
     nearest_to,
     point_stairs,
 )
-from discreet.statistics.rank_cells import RankCells
+from discreet.statistics.rank_cells import FEW_BITS, RankCells
 from discreet.statistics.ranks import Aim, RankAims
 from discreet.statistics.survey_design import survey_rows
 from discreet.statistics.thinned import weighed
@@ -239,9 +241,12 @@ class Quantile:
         if "granularity" in stages:  # [quantile.2]
             unit = find_unit(values, missing, band[0], swap=swap, cost=stages.part("granularity", Choice), rng=rng)
         cells = self._cells if self.guaranteed else None
-        if unit == TIED:
+        if unit != TIED and plan.strays(self._shares, band, self.bounds, unit):  # [quantile.4]
+            unit, cells = TIED, RankCells.of(self.bounds, bits=FEW_BITS)
+        elif unit == TIED:
             cells = RankCells.shared(self.bounds, band[0] * plan.cost)
-            plan = replace(plan, cells=cells.size)
+        if unit == TIED:
+            plan = replace(plan, cells=cells.size if cells else 0)
         elif not unit:
             plan = replace(plan, rounded=False)
         aims = plan.aims(self._shares, band)
@@ -249,9 +254,7 @@ class Quantile:
         ends = []
         for aim in aims:
             requests = ((aim.low * times, aim.low_move), (aim.high * times, aim.high_move))
-            ends.append(
-                drawn.ends(values, requests, stages.part("ends", Choice), rng)
-            )  # [quantile.2] [quantile.4] [quantile.5]
+            ends.append(drawn.ends(values, requests, stages.part("ends", Choice), rng))  # [quantile.2] [quantile.5]
         return self._with_intervals(ends, aims, counted, unit=unit, size=size, rng=rng)
 
     def check(self, size: int | None) -> None:

@@ -62,6 +62,7 @@ GRAIN: Final = 4  # ranks are aimed at in quarters
 COARSE: Final = 1 / 16  # a rate from which on the gaps matter one by one
 REACH: Final = 30.0  # e^-30: leads beyond it are held to be this one
 NODES: Final = np.exp(np.arange(-25.0, 45.0, 0.25))  # the integral over s on a log scale, to nine digits
+CLEAR: Final = 5.0  # nats: an end is drawn to places without records with a chance of e^-5
 PARTS: Final = 32  # of a band of sizes
 NATS: Final = 34  # 2 (10 + ln 1000): what a draw without bounds has to overcome
 
@@ -236,6 +237,19 @@ class RankAims:
         if self.bounded:
             return self.confidence is None or all(room >= Fraction(1, 2) for room, _ in rooms)
         return all(room * self.cost >= NATS * move for room, move in rooms)
+
+    def strays(
+        self, shares: Sequence[Fraction], band: tuple[int, int], bounds: tuple[float, float] | None, unit: Fraction
+    ) -> bool:
+        """Whether places without records, up to a bound, are so many that an end may be drawn there. [quantile.4]"""
+        if bounds is None or self.cells:
+            return False
+        places = math.log(max(1.0, (bounds[1] - bounds[0]) / float(unit))) + CLEAR if unit else NATS / 2
+        size, times = band[0], band[0] if self.counts else 1
+        aims = self.aims(shares, band)
+        far = [(size - aim.low * times, aim.low_move) for aim in aims]
+        far += [(aim.high * times, aim.high_move) for aim in aims]
+        return any(ranks * self.rate(move) < places for ranks, move in far)
 
     def needed(self, q: Fraction, move: Fraction) -> int:
         """About how many records would do: the n at which q n - z sqrt(q (1 - q) n) leaves room for the noise."""

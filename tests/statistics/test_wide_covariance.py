@@ -42,7 +42,7 @@ ODD: tuple[Any, ...] = (
 def world(relation: Neighbours, step: int) -> list[audit.Pair]:
     """Long rows and odd ones against each other, or there and not there, beside a crowd."""
     if relation is ADD:
-        chosen = [(one, None) for one in (*LONG[::2], *ODD[::step])]
+        chosen: list[tuple[Any, Any]] = [(one, None) for one in (*LONG[::2], *ODD[::step])]
     else:
         odd = [(a, b) for a in (*LONG, *ODD) for b in ODD if a is not b][::step]
         chosen = [(LONG[0], LONG[1]), (LONG[2], LONG[0]), (LONG[3], LONG[4]), *odd]

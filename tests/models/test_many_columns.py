@@ -109,8 +109,7 @@ def test_every_small_pair(relation: Neighbours) -> None:
 )
 def test_every_pair(relation: Neighbours, given: dict[str, Any]) -> None:
     mechanism = mechanism_of(relation, **given)
-    for seed in range(3):
-        audit.check(mechanism, world(relation, 1), hostile_values=False, seed=100 * seed).require()
+    audit.check(mechanism, world(relation, 1), hostile_values=False, seed=100).require()
 
 
 @pytest.mark.study

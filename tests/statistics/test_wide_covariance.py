@@ -89,8 +89,7 @@ LONGEST = stages._longest
 @pytest.mark.parametrize("epsilon", [16.0, 8.0])  # and too few rows, or nearly so
 def test_every_pair(relation: Neighbours, epsilon: float) -> None:
     mechanism = mechanism_of(relation, epsilon)
-    for seed in range(3):
-        audit.check(mechanism, world(relation, 1), hostile_values=False, seed=100 * seed).require()
+    audit.check(mechanism, world(relation, 1), hostile_values=False, seed=100).require()
 
 
 @pytest.mark.claim("free_covariance.2")

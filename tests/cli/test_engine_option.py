@@ -21,7 +21,7 @@ class StandIn:
         self.passes = 0
 
     def map(self, function: Callable[[Any], Any], items: Any) -> list[Any]:
-        return Local(0).map(function, items)
+        return list(Local(0).map(function, items))
 
     def fold(self, kernel: Any, merge: Any, parts: Any) -> Any:
         self.passes += 1

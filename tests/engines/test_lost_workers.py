@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ class Client:
 
     def map(self, work: Callable[[Any], Any], items: list[Any], pure: bool) -> list[Task]:
         first, self.started = self.started, self.started + len(items)
-        return [Task(lambda item=item: work(item), self.fates.get(first + n, "done")) for n, item in enumerate(items)]
+        return [Task(partial(work, item), self.fates.get(first + n, "done")) for n, item in enumerate(items)]
 
     def cancel(self, futures: list[Any], force: bool) -> None:
         self.cancelled += futures

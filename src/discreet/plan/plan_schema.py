@@ -17,7 +17,7 @@ def schema() -> dict[str, Any]:
 
     >>> found = schema()["$defs"]["quantile"]["properties"]["options"]
     >>> sorted(found["properties"])
-    ['bounds', 'confidence', 'granularity', 'guaranteed', 'q']
+    ['bounds', 'confidence', 'granularity', 'guaranteed', 'largest_weight', 'q']
     >>> found["required"]
     ['q']
     """

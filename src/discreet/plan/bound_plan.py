@@ -8,20 +8,19 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.asking import People, Question
 from discreet.errors import BadInput, DiscreetError
 from discreet.forecasts.forecast import forecast
 from discreet.forecasts.required import required
-from discreet.ledger import Ledger
 from discreet.ledger.account import Account
-from discreet.ledger.database import is_there
 from discreet.plan.plan_file import OTHERS, Plan, PlannedRelease, Population, line_of, lines_of
 from discreet.plan.plan_tables import table_of
 from discreet.plan.pricing import Priced, price
@@ -34,6 +33,9 @@ from discreet.session import Session, asked, check_terms, session_of
 from discreet.statistics.pooled import pools
 from discreet.tables.table import Table
 from discreet.tables.wanted import Terms, alone, known, wanted
+
+if TYPE_CHECKING:
+    from discreet.ledger import Ledger
 
 OWN: Final = Fraction(1, 2)  # of the plan's delta, for the releases' own; the rest is for composing them tightly
 
@@ -93,7 +95,7 @@ class Bound:
         """Whether its answers are stored: then they cost nothing. Nothing is written."""
         if self.kept and len(self.kept) == len(self.digests):
             return True
-        if not is_there(_path(self.plan.population.ledger, self.folder)):
+        if not _is_there(_path(self.plan.population.ledger, self.folder)):
             return False
         with _ledger(self.plan.population, self.folder, reading=True) as ledger:
             return ledger.answer(self.request) is not None
@@ -253,14 +255,26 @@ def people_of(plan: Plan, folder: Path) -> People:
     return people if account is None else replace(people, unit=account.unit)
 
 
-def _ledger(population: Population, folder: Path, *, reading: bool = False) -> Ledger:
+def _ledger(population: Population, folder: Path, *, reading: bool = False) -> "Ledger":
+    from discreet.ledger import Ledger
+
     key, anchor = (None if where is None else _path(where, folder) for where in (population.key, population.anchor))
     return Ledger(_path(population.ledger, folder), key=key, anchor=anchor, reading=reading)
 
 
+def _is_there(where: str) -> bool:
+    """Whether there is a ledger; SQLAlchemy is not loaded to see that a file is missing."""
+    with suppress(OSError, RuntimeError, ValueError):  # a path that leads nowhere is refused below
+        if "://" not in where and not Path(where).resolve().exists():
+            return False
+    from discreet.ledger.database import is_there
+
+    return is_there(where)
+
+
 def _account(population: Population, folder: Path, analyst: str | None) -> Account | None:
     """The population's account, or an analyst's; None if the population is not opened yet. Nothing is written."""
-    if not is_there(_path(population.ledger, folder)):
+    if not _is_there(_path(population.ledger, folder)):
         return None
     with _ledger(population, folder, reading=True) as ledger:
         opened = [name for name, part, _ in ledger.accounts() if not part]

@@ -14,15 +14,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.accounting.filter import Budget
 from discreet.asking import Question
 from discreet.errors import BadInput
-from discreet.ledger import Ledger
 from discreet.plan.plan_file import PlannedRelease
 from discreet.privacy.exact import exact, show
 from discreet.tables.table import Table
+
+if TYPE_CHECKING:
+    from discreet.ledger import Ledger
 
 LEAST = Fraction(1, 100)  # of what a plan may spend, for its new releases: with less they would be noise
 
@@ -63,7 +65,7 @@ def digest_of(question: Question, entry: PlannedRelease, table: Table, as_of: st
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
-def kept_answers(ledger: Ledger, population: str, analyst: str | None, digests: Sequence[str]) -> dict[int, Kept]:
+def kept_answers(ledger: "Ledger", population: str, analyst: str | None, digests: Sequence[str]) -> dict[int, Kept]:
     """By place, the first answer that was stored for each question in a plan of this analyst. [stored_answers.1]"""
     found: dict[str, Kept] = {}
     for charge in ledger.entries(population):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 from discreet.privacy.exact import (
     bisect,
@@ -130,8 +131,6 @@ def test_solve_meets_the_target_or_gives_an_end() -> None:
 
 @given(st.floats(-3, 3), st.floats(0.1, 5), st.sampled_from([1e-12, 1e-8, 1e-4, 1e-2]), st.booleans())
 def test_crossing_takes_the_steps_of_scipy(root: float, slope: float, close: float, curved: bool) -> None:
-    from scipy.optimize import brentq
-
     def function(x: float) -> float:
         return math.exp(slope * x) - math.exp(slope * root) if curved else math.tanh(slope * (x - root)) + x - root
 

@@ -20,6 +20,7 @@ from discreet.privacy.declaration import declared
 
 ROWS = 2000
 NAMES = [one.name for one in asked_of_tables()]
+WEIGHTED = [one.name for one in asked_of_tables() if "weights" in one.columns]
 MUCH = {"epsilon": 20.0}
 SOME: dict[str, tuple[str, dict[str, Any]]] = {
     "mean": ("mean", {"x": "x", **MUCH}),
@@ -57,6 +58,13 @@ def every(name: str) -> dict[str, Any]:
     """The question of a declared statistic."""
     more = {"size": 2000, "delta": 1e-5} if "size" in declared(name).options else {}
     return posed(name) | more
+
+
+def weighted(name: str) -> dict[str, Any]:
+    """The same with the weights of a survey."""
+    regression = "largest_weight" not in declared(name).options
+    terms = {"epsilon": 20.0, "delta": 1e-5} if regression else {"largest_weight": 12}
+    return every(name) | {"weights": "hits"} | terms
 
 
 def streams(name: str) -> bool:

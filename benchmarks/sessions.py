@@ -255,7 +255,8 @@ def _askings() -> dict[str, Asking]:
     }
     for name, terms in rules.items():
         some[f"mean, person, {name}"] = Asking("mean", ("x",), {"epsilon": MUCH}, terms, True)
-        some[f"count, person, {name}"] = Asking("count", ("flag",), {"epsilon": 1.0}, terms, True)
+        if terms.per_person not in ("sum", "count"):  # numbers of rows: counts of people do not take them
+            some[f"count, person, {name}"] = Asking("count", ("flag",), {"epsilon": 1.0}, terms, True)
     for name, terms in {"all": Terms(), "kept": KEPT, "where": WHERE}.items():
         some[f"fit, person, {name}"] = Asking("fit", (np.nanmean, "x"), {"epsilon": 60.0, "blocks": 6}, terms, True)
         some[f"quantile, person, {name}"] = Asking("quantile", ("x", 0.5), {"epsilon": 1.0}, terms, True)

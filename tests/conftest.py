@@ -6,6 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test depends on how long something takes, or on how busy the machine is.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 # Each worker has a core: more threads than cores wait for each other, 40 times as long in small fits. Set before numpy.
 for library in ("OMP", "OPENBLAS", "MKL"):

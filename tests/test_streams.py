@@ -92,7 +92,7 @@ def test_how_a_stream_is_cut_changes_nothing(name: str, relation: Neighbours) ->
     @example([1.0], 1, [0, 1])
     @example([0.5, np.nan], 1, [1])
     @example([1.0], 100, [3])
-    @settings(max_examples=12, deadline=None, database=None)
+    @settings(max_examples=12, database=None)
     def same(values: list[float], times: int, places: list[int]) -> None:
         rows = np.tile(np.array(values, dtype=np.float64), times)
         assert seen(mechanism, cut(rows, places)) == seen(mechanism, rows)
@@ -139,7 +139,7 @@ def test_a_middle_of_very_many_is_looked_for_in_a_few_runs(
 
 
 @given(st.integers(1, 10**9), st.integers(1, 2**18))
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=200, database=None)
 def test_runs_are_places_each_once(size: int, wanted: int) -> None:
     places = locate.some_runs(size, wanted)
     if isinstance(places, slice):

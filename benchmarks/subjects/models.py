@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from benchmarks.subjects.subject import CLOUD, POINTS, Subject, edge_pairs
+from benchmarks.subjects.subject import CLOUD, POINTS, Subject, edge_pairs, wide_cloud, wide_points
 from discreet.models.design import Design, Formulated
 from discreet.models.formula import Formula
 from discreet.models.least_squares import LeastSquares
@@ -49,6 +49,13 @@ SUBJECTS = {
         POINTS,
         edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
         200,
+    ),
+    "LeastSquares, many columns": Subject(
+        lambda r: LeastSquares(16.0, 1e-5, names=tuple(f"x{k}" for k in range(9)), neighbours=r),
+        wide_points(10),
+        edge_pairs((40.0, *[0.0] * 8, 60.0), (*[0.0] * 8, -40.0, 60.0), wide_cloud(10)),
+        400,
+        ordinary=tuple(wide_cloud(10)),
     ),
     "Formulated": Subject(
         by_formula,

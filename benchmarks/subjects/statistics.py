@@ -1,6 +1,19 @@
 """The audited mechanisms of statistics."""
 
-from benchmarks.subjects.subject import ADD, CLOUD, LABELS, NUMBERS, POINTS, REPLACE, SPREAD, WIDE, Subject, edge_pairs
+from benchmarks.subjects.subject import (
+    ADD,
+    CLOUD,
+    LABELS,
+    NUMBERS,
+    POINTS,
+    REPLACE,
+    SPREAD,
+    WIDE,
+    Subject,
+    edge_pairs,
+    wide_cloud,
+    wide_points,
+)
 from discreet.hypotheses.result import ProportionTest
 from discreet.statistics.column_means import ColumnMeans
 from discreet.statistics.count import Count
@@ -107,6 +120,13 @@ SUBJECTS = {
         POINTS,
         edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
         200,
+    ),
+    "Covariance, many columns": Subject(
+        lambda r: Covariance(16.0, 1e-5, dimension=17, neighbours=r),
+        wide_points(17),
+        edge_pairs((40.0, *[0.0] * 16), (*[0.0] * 16, -40.0), wide_cloud(17)),
+        400,
+        ordinary=tuple(wide_cloud(17)),
     ),
     "MultivariateGaussian": Subject(
         lambda r: MultivariateGaussian(16.0, 1e-5, dimension=2, neighbours=r),

@@ -59,3 +59,16 @@ TUPLES = ((0.0, 8.0), (8.0, 0.5), (0.5, 8.5), (1.0, 9.0), (0.0, 1.0), (0.0, math
 WIDE = (0, 1, 2, 10**9 - 1, 10**9, -1, 0.5, math.nan, math.inf)
 POINTS = tuple((x, y) for x in (0.0, 1.0, -3.0, 1e12, 1e300, math.inf, math.nan) for y in (0.0, 2.0, -1e9, -math.inf))
 CLOUD = [(math.cos(7.0 * k) + math.sin(3.0 * k), math.sin(2.0 * k)) for k in range(400)]
+
+
+def wide_cloud(columns: int) -> list[Any]:
+    """Rows of many columns that hardly go together, sums of two waves each."""
+    steps = [1.0 + 2.0 * math.sqrt(k + 2.0) for k in range(columns)]
+    return [tuple(math.cos(step * k) + math.sin(step * k / 3) for step in steps) for k in range(400)]
+
+
+def wide_points(columns: int) -> tuple[Any, ...]:
+    """Rows with one entry, or all of them, unlike others."""
+    entries = (0.0, 1.0, -40.0, 1e12, 1e300, 5e-324, math.inf, math.nan)
+    alone = [(*[0.0] * at, entry, *[0.5] * (columns - 1 - at)) for entry in entries for at in (0, columns - 1)]
+    return (*alone, *((entry,) * columns for entry in entries), (1.0,))

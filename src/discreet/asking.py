@@ -203,7 +203,6 @@ class Question:
     def title(self) -> str:
         """In a few words, for people."""
         about = self.wanted.names
-        about += f" == {self.arguments['equals']!r}" if about and self.arguments.get("equals") is not None else ""
         words = f"{self.statistic.name.replace('_', ' ')}{f' of {about}' if about else ''}"
         words += "" if self.where is None else f" where {self.where.text}"
         words += "" if self.grouping is None else f" by {self.grouping.said}"

@@ -57,7 +57,7 @@ def test_slack_is_kept_from_delta(slack: float) -> None:
 
 
 @pytest.mark.claim("calibrate.4")
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.floats(1e-6, 50), st.floats(1e-30, 0.5), st.floats(1.001, 1e3))
 def test_epsilon_falls_with_delta_and_is_an_upper_bound(size: float, delta: float, more: float) -> None:
     wide = min(delta * more, 0.9)

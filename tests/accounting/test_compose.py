@@ -133,7 +133,7 @@ parts = st.one_of(
 
 
 @pytest.mark.claim("compose.1")
-@settings(deadline=None, max_examples=15, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 @given(st.lists(parts, min_size=2, max_size=3), st.floats(1e-8, 1e-2), st.floats(1.1, 100))
 def test_monotone_in_delta_and_blind_to_order(losses: list[Any], small: float, more: float) -> None:
     loss, back = Composed(tuple(losses)), Composed(tuple(losses[::-1]))
@@ -231,7 +231,7 @@ losses = st.lists(parts_of_upper, min_size=1, max_size=5).map(lambda listed: Com
 
 
 @pytest.mark.claim("compose.1")
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(losses, deltas)
 @example(Composed((Gaussian(2, 1e-8), Laplace(2))), 1e-6)
 @example(Composed((Gaussian(1, 1e-11), Choice(1), Laplace(2))), 1e-8)
@@ -312,7 +312,7 @@ def responses(odds: list[Fraction], lost: list[Fraction]) -> dict[Fraction, Frac
 
 
 @pytest.mark.claim("compose.1")
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     st.lists(st.tuples(st.sampled_from([2, 3, 7]), st.sampled_from([0, 1e-14, 1e-9])), min_size=2, max_size=9),
     st.sampled_from([1e-12, 1e-9, 1e-6, 1e-2]),

@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.accounting.currency import (
@@ -72,7 +72,6 @@ def test_laplace_noise_pays_for_its_grid_in_rho() -> None:
 
 
 @pytest.mark.claim("currency.6")
-@settings(deadline=None)
 @given(st.lists(simple, max_size=6), st.randoms(use_true_random=False))
 def test_sums_whatever_the_order_and_nesting(parts: list[Any], shuffle: Any) -> None:
     other = list(parts)

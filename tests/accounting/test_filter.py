@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.accounting.calibrate import delta_of_mu, delta_of_rho
@@ -34,7 +34,6 @@ def test_ten_tenths_fit_and_the_eleventh_does_not() -> None:
 
 
 @pytest.mark.claim("filter.4")
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.7, 1 / 3, 1e-7]), max_size=30))
 def test_the_basic_filter_is_exact_arithmetic(costs: list[float]) -> None:
     balance, spent = Filter.basic(Budget(2.0)), Fraction(0)

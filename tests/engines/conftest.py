@@ -1,4 +1,4 @@
-"""Two small clusters on this machine, started once for a module, and a table in four files."""
+"""Two small clusters on this machine, started once, and a table in four files."""
 
 import os
 import sys
@@ -11,11 +11,12 @@ import pytest
 from benchmarks.cluster_questions import rows
 
 from discreet.engines import Dask, Spark
+from discreet.engines.dask import CLOSED
 from discreet.engines.spark import check_java
 from discreet.errors import BadInput
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place, table = tmp_path_factory.mktemp("people"), rows()
     for number in range(4):
@@ -23,19 +24,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def dask() -> Iterator[Any]:
     from dask.distributed import Client, LocalCluster
 
     with (
-        LocalCluster(2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None) as cluster,
+        LocalCluster(2, threads_per_worker=1, processes=True, **CLOSED) as cluster,
         Client(cluster) as client,
     ):
         yield Dask(client)
 
 
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # of Java: to start soon, not to run for long
+
+
+@pytest.fixture(scope="session")
+def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """With executors of their own for the tests of `make test-engines`; else in one Java, which is started sooner."""
     try:
         check_java()
     except BadInput:
@@ -44,7 +49,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     logs = tmp_path_factory.mktemp("events")
-    builder = SparkSession.builder.master("local-cluster[2,1,1024]")
+    whole = any(item.get_closest_marker("engines") for item in request.session.items)
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]" if whole else "local[2]")
     for name, value in {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -54,6 +60,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": logs.as_uri(),
         "spark.eventLog.compress": "false",
+        "spark.driver.extraJavaOptions": QUICK,
+        "spark.executor.extraJavaOptions": QUICK,
         "spark.executor.memory": "700m",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         "spark.sql.warehouse.dir": str(logs / "warehouse"),

@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.cluster_questions import NAMES, SOME, Deadly, asked, drawn, every, quotes, rows
+from benchmarks.cluster_questions import NAMES, SOME, WEIGHTED, Deadly, asked, drawn, every, quotes, rows, weighted
 
-from discreet.engines import engine_of
+from discreet.engines import Spark, engine_of
 from discreet.engines.spark import check_java
 from discreet.errors import BadInput
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
 
-@pytest.fixture(scope="module", params=["dask", "spark"])
+@pytest.fixture(scope="session", params=["dask", "spark"])
 def engine(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(request.param)
 
@@ -30,35 +30,38 @@ def check_traps(engine: Any) -> None:
     assert engine.fold(len, max, []) is None
 
 
-def test_some_questions_on_dask(dask: Any, folder: Path, tmp_path: Path) -> None:
-    """Of files, of a frame, with a worker that is killed; one test, so that it is one cluster."""
+def framed(engine: Any) -> tuple[Any, Any]:
+    """The table as a frame of an engine, and here."""
+    here = rows().to_pandas()
+    if isinstance(engine, Spark):
+        return engine.session.createDataFrame(here).coalesce(3), rows()
     import dask.dataframe as dd
 
-    frame = rows().to_pandas()
-    for name, arguments in SOME.values():
-        here = asked(folder, None, name, arguments)
-        assert asked(folder, dask, name, arguments) == here
-        assert asked(dd.from_pandas(frame, npartitions=3), dask, name, arguments) == asked(frame, None, name, arguments)
-    for kind in ("mean", "regression"):  # a fold and rows that are brought here; with one charge
-        deadly = Deadly(dask, tmp_path / kind)
-        assert asked(folder, deadly, *SOME[kind]) == asked(folder, None, *SOME[kind])
-        assert deadly.mark.exists()
+    return dd.from_pandas(here, npartitions=3), here
+
+
+def check_some(engine: Any, folder: Path, mark: Path) -> None:
+    """A frame that is folded, and files whose rows are brought here while a worker is killed; with one charge."""
+    there, here = framed(engine)
+    assert asked(there, engine, *SOME["mean of some"]) == asked(here, None, *SOME["mean of some"])
+    deadly = Deadly(engine, mark)
+    assert asked(folder, deadly, *SOME["regression"]) == asked(folder, None, *SOME["regression"])
+    assert mark.exists()
+
+
+def test_some_questions_on_dask(dask: Any, folder: Path, tmp_path: Path) -> None:
+    """And nothing of them is in the logs of Dask, whose pages are on this machine alone."""
+    check_some(dask, folder, tmp_path / "mark")
     check_traps(dask)
     written = str([dask.client.get_worker_logs(), dask.client.get_scheduler_logs()])
     assert not [one for one in ("patient 4711", "nobody-4711") if one in written]
-    server = next(iter(dask.client.cluster.scheduler.http_server._sockets.values()), None)
-    assert server is None or server.getsockname()[0] == "127.0.0.1"
+    sockets = dask.client.cluster.scheduler.http_server._sockets.values()
+    assert {socket.getsockname()[0] for socket in sockets} <= {"127.0.0.1"}
 
 
 def test_some_questions_on_spark(spark: Any, folder: Path, tmp_path: Path) -> None:
-    """Of files, of a frame, with a worker that is killed; nothing of them is in Spark's event log."""
-    table = rows()
-    frame = spark.session.createDataFrame(table.to_pandas()).coalesce(3)
-    for kind in ("mean of some", "regression"):  # a fold, and rows that are brought here
-        assert asked(frame, None, *SOME[kind]) == asked(table, None, *SOME[kind])
-        deadly = Deadly(spark, tmp_path / kind)
-        assert asked(folder, deadly, *SOME[kind]) == asked(folder, None, *SOME[kind])  # with one charge
-        assert deadly.mark.exists()
+    """And nothing of them is in Spark's event log."""
+    check_some(spark, folder, tmp_path / "mark")
     check_traps(spark)
     logs = spark.session.conf.get("spark.eventLog.dir").removeprefix("file://")
     written = "".join(log.read_text(errors="replace") for log in Path(logs).rglob("*") if log.is_file())
@@ -87,10 +90,17 @@ def test_without_java_the_error_names_java_17(monkeypatch: pytest.MonkeyPatch, t
 
 @pytest.mark.engines
 @pytest.mark.parametrize("kind", SOME)
-def test_some_questions_of_frames_of_spark(kind: str, spark: Any) -> None:
-    table = rows()
-    frame = spark.session.createDataFrame(table.to_pandas()).coalesce(3)
-    assert asked(frame, None, *SOME[kind]) == asked(table, None, *SOME[kind])
+def test_a_frame_there_gives_what_it_gives_here(kind: str, engine: Any) -> None:
+    there, here = framed(engine)
+    assert asked(there, engine, *SOME[kind]) == asked(here, None, *SOME[kind])
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("kind", SOME)
+def test_a_worker_that_is_killed_changes_nothing(kind: str, folder: Path, engine: Any, tmp_path: Path) -> None:
+    deadly = Deadly(engine, tmp_path / "mark")
+    assert asked(folder, deadly, *SOME[kind]) == asked(folder, None, *SOME[kind])  # with one charge
+    assert deadly.mark.exists()
 
 
 @pytest.mark.engines
@@ -98,6 +108,14 @@ def test_some_questions_of_frames_of_spark(kind: str, spark: Any) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_statistic_is_the_same_there(name: str, relation: str, folder: Path, engine: Any) -> None:
     ask = partial(asked, name=name, arguments=every(name), neighbours=relation)
+    assert ask(folder, engine) == ask(folder, None)
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("relation", ["add_or_remove", "replace"])
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_every_statistic_with_weights_is_the_same_there(name: str, relation: str, folder: Path, engine: Any) -> None:
+    ask = partial(asked, name=name, arguments=weighted(name), neighbours=relation)
     assert ask(folder, engine) == ask(folder, None)
 
 

@@ -21,7 +21,7 @@ CROWD = st.lists(st.tuples(st.integers(-UNITS, UNITS), st.integers(-UNITS, UNITS
 
 @pytest.mark.claim("average.2")
 @given(CROWD, st.integers(-(2**40), 2**40), st.integers(0, 20), st.randoms())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_means_are_exact_in_any_order(crowd: list[tuple[int, int]], offset: int, bits: int, rng: Any) -> None:
     lattice = Lattice(bits, 60 - bits)
     mean = lattice.mean(np.array(crowd) + offset)

@@ -226,7 +226,7 @@ def whole_of_grid(strangers: Any) -> np.ndarray[Any, Any]:
 
 @pytest.mark.claim("core.7")
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=8), st.floats(1e-280, 1e280))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_row_is_a_function_of_itself(values: list[float], radius: float) -> None:
     together = Points.of(np.array(values)[:, None], radius)
     for place, value in enumerate(values):

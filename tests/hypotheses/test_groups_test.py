@@ -93,3 +93,12 @@ def test_sessions_say_their_null() -> None:
     assert 0 <= release.value.p_value <= 1
     halved = discreet.groups_test(people["x"], people["arm"], epsilon=2.0, between=ARMS, neighbours="replace")
     assert any("half of epsilon" in note for note in halved.provenance.notes)
+
+
+@pytest.mark.claim("groups_test.1")
+def test_whoever_is_in_no_listed_group_counts_nowhere() -> None:
+    x, arm = [float(k % 50 + 5 * (k % 2)) for k in range(600)], ["new", "old"] * 300
+    others: list[Any] = ["older", None, "", "New"] * 50
+    terms: dict[str, Any] = {"epsilon": 1.0, "between": ["new", "old"]}
+    found = discreet.groups_test(x + [1e6] * 200, arm + others, rng=Seeded(1), **terms)
+    assert found.value == discreet.groups_test(x, arm, rng=Seeded(1), **terms).value

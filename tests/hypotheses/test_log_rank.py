@@ -130,3 +130,17 @@ def test_sessions_and_words() -> None:
         release = session.log_rank_test("t", "dead", "arm", epsilon=1.0, between=ARMS, times=TIMES, where="age > 18")
     assert "null hypothesis: among those still watched, new has the event at the same rate as old" in str(release)
     assert 0 <= release.value.p_value <= 1
+
+
+@pytest.mark.claim("log_rank.1")
+def test_whoever_is_in_no_listed_group_or_has_a_missing_entry_counts_nowhere() -> None:
+    rows: list[Any] = [(float(k % 9 + 1) / (1 + k % 2), k % 3 > 0, "ab"[k % 2]) for k in range(2000)]
+    nobody: list[Any] = [
+        (1.0, True, "c"),
+        (9.0, True, None),
+        (None, True, "a"),
+        (1.0, None, "a"),
+        (None, None, "b"),
+    ] * 80
+    test = LogRankTest(TimeGrid.of([1, 2, 4], 2), Categories.of(["a", "b"]), 1.0)
+    assert test.release(rows + nobody, Seeded(1)).value == test.release(rows, Seeded(1)).value

@@ -35,7 +35,7 @@ def opened(budget: Budget, counted: Currency = Currency.EPSILON) -> Account:
 
 
 @pytest.mark.claim("account.1")
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(losses)
 def test_losses_are_read_as_they_were_written(loss: Loss) -> None:
     plain = loss_to_plain(loss)

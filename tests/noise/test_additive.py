@@ -26,7 +26,7 @@ from discreet.noise.distributions import LARGEST_SCALE, SMALLEST_SCALE, drawn_sc
 from discreet.noise.randomness import Seeded, SeededSource
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Sampled
 
-WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=300)
+WIDE = settings(derandomize=True, database=None, max_examples=300)
 K = np.arange(-240, 241)
 FAR = np.arange(-2000, 2001)
 

@@ -20,7 +20,7 @@ from discreet.noise.distributions import BitSource, drawn_scale, geometric
 from discreet.noise.randomness import SeededSource, SystemSource
 from discreet.privacy.loss import Approximate, Choice
 
-WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=150)
+WIDE = settings(derandomize=True, database=None, max_examples=150)
 Distribution = np.ndarray[Any, Any]
 
 
@@ -238,7 +238,7 @@ def test_scores_beyond_an_int64_saturate_instead_of_raising() -> None:
         assert kind([ROOM, 2**80], 1, cost).answer(SystemSource()) in (0, 1)
 
 
-WIDE_OF_LAZY = settings(derandomize=True, database=None, deadline=None, max_examples=200)
+WIDE_OF_LAZY = settings(derandomize=True, database=None, max_examples=200)
 RATES = st.one_of(
     st.fractions(min_value=0, max_value=2000),
     st.builds(Fraction, st.integers(0, 10**6), st.integers(1, 10**30)),

@@ -32,7 +32,7 @@ from discreet.noise.distributions import BitSource
 from discreet.noise.randomness import SeededSource
 from discreet.privacy.loss import Choice
 
-WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=100)
+WIDE = settings(derandomize=True, database=None, max_examples=100)
 ANY = st.floats(width=64, allow_nan=True, allow_infinity=True, allow_subnormal=True)
 MAX = float(np.finfo(float).max)
 WORLD = [0.0, 1.0, 2.0, 1e9, math.inf, -math.inf, math.nan]

@@ -12,7 +12,7 @@ from discreet.errors import BadInput
 from discreet.noise.additive import COARSE, FINE, ROOM, VARIATION, Grid, fits, floor_log2, slack, whole
 from discreet.privacy.exact import exact
 
-WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=200)
+WIDE = settings(derandomize=True, database=None, max_examples=200)
 ANY = st.floats(width=64, allow_nan=True, allow_infinity=True, allow_subnormal=True)
 NASTY = [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1.7976931348623157e308, -1e308, math.inf, -math.inf, math.nan, 0.5, 1.5]
 

@@ -19,7 +19,7 @@ from discreet.noise.threshold import FirstAbove, Sift, tail_above, tail_bounds, 
 from discreet.privacy.exact import exact
 from discreet.privacy.loss import Approximate, Laplace
 
-WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=100)
+WIDE = settings(derandomize=True, database=None, max_examples=100)
 Distribution = np.ndarray[Any, Any]
 
 

@@ -277,7 +277,41 @@ def test_another_question_date_or_price_is_asked_anew(bound: Binds, plan: str, f
     assert made["data"]["as_of"] == "2027-01-01"
     assert len(charges(folder)) == 2
     assert again(folder, plan, as_of="2027-01-01").answered()
-    assert not again(folder, plan.replace('unit = "patient"', 'unit = "patient"\nmax_rows = 2'), "2028-01-01").kept
+
+
+@pytest.mark.claim("stored_answers.1")
+def test_what_is_made_of_a_persons_rows_is_part_of_the_question(bound: Binds, head: str, folder: Path) -> None:
+    """Of a condition and of a group too, which are in no list of columns; rules of other columns are free."""
+    data = 'unit = "patient"\nperson = "bmi"\n'
+    releases = "[[release]]\nid = 'old'\nstatistic = 'count'\nwhere = 'age > 50'\n"
+    releases += "\n[[release]]\nid = 'older'\nstatistic = 'proportion'\ncolumns = 'age > 60'\n"
+    releases += "\n[[release]]\nid = 'by'\nstatistic = 'count'\ngroupby = 'sex'\nkeys = ['F', 'M']\n"
+    plan = head.replace('unit = "patient"\n', data) + releases
+    run_plan(bound(plan), rng=Seeded(1))
+
+    def kept(rules: str) -> list[int]:
+        edited = (
+            plan.replace(data, data + rules).replace("A small study", "Another").replace("epsilon = 1.0", "epsilon = 2")
+        )
+        return sorted(again(folder, edited).kept)
+
+    assert kept("") == kept("per_person = {town = 'last'}\n") == [0, 1, 2]
+    assert kept("per_person = {age = 'max'}\n") == [2]
+    assert kept("per_person = {sex = 'last'}\n") == [0, 1]
+    assert kept("max_rows = 1\n") == []
+
+
+@pytest.mark.claim("stored_answers.1")
+def test_another_table_relation_or_analyst_is_asked_anew(bound: Binds, plan: str, folder: Path) -> None:
+    run_plan(bound(plan), rng=Seeded(1))
+    edited = plan.replace("A small study", "Another").replace("[spend]\nepsilon = 1.0", "[spend]\nepsilon = 1.5")
+    assert len(again(folder, edited).kept) == 2
+    shutil.copy(folder / "people.csv", folder / "others.csv")
+    assert not again(folder, edited.replace("people.csv", "others.csv")).kept
+    assert not again(folder, edited.replace('unit = "patient"', 'unit = "patient"\nneighbours = "replace"')).kept
+    with Ledger(folder / "study.ledger") as book:
+        book.allot("patients", "ann", Budget(0.5))
+    assert not again(folder, edited.replace("epsilon = 3", "epsilon = 3\nanalyst = 'ann'")).kept
 
 
 def test_an_analysts_report_states_both_budgets(bound: Binds, plan: str, folder: Path) -> None:

@@ -105,7 +105,7 @@ def hostile_dossiers(draw: st.DrawFn) -> dict[str, Any]:
     return whole
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, suppress_health_check=list(HealthCheck))
 @given(hostile_dossiers())
 def test_nothing_breaks_the_page_and_nothing_leaves_its_place(found: dict[str, Any]) -> None:
     try:

@@ -115,8 +115,12 @@ def _audited(auditor: Tab) -> None:
     book.get_by_text("all are as they were written").wait_for()
     book.get_by_role("link", name="Questions").click()
     book.get_by_role("link", name="Too much").wait_for()
-    book.get_by_role("button", name="Analyst").click()
-    assert book.locator("th[aria-sort=ascending]").count() == 1
+    book.get_by_role("link", name="epsilon").click()
+    book.locator("th[aria-sort=ascending]").wait_for()
+    assert book.locator("tbody th").all_inner_texts() == ["Ages of women", "Too much"]
+    book.get_by_role("link", name="epsilon").click()
+    book.locator("th[aria-sort=descending]").wait_for()
+    assert book.locator("tbody th").all_inner_texts() == ["Too much", "Ages of women"]
 
 
 def test_the_keyboard_alone_is_enough(world: World, browser: Any) -> None:

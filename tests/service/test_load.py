@@ -1,6 +1,6 @@
 """Load and time, measured on the real server with its real worker: studies, as they take minutes.
 
-`DISCREET_LOAD_SECONDS` and `DISCREET_TIMING_REQUESTS` make them shorter or longer.
+`DISCREET_LOAD_SECONDS`, `DISCREET_TIMING_REQUESTS` and `DISCREET_TIMING_LIMIT` (seconds an answer may take) set them.
 """
 
 import os
@@ -29,6 +29,7 @@ from discreet.service.settings import read_settings
 pytestmark = pytest.mark.study
 SECONDS = float(os.environ.get("DISCREET_LOAD_SECONDS", "600"))
 REQUESTS = int(os.environ.get("DISCREET_TIMING_REQUESTS", "1000"))
+LIMIT = float(os.environ.get("DISCREET_TIMING_LIMIT", "1.0"))
 ANALYSTS = 50
 
 
@@ -138,12 +139,11 @@ def _resident(pid: int) -> int:
 def test_the_time_of_an_answer_does_not_tell_neighbours_apart(tmp_path: Path) -> None:
     """From the moment of asking to the moment of seeing, on two neighbouring tables; fails by chance once in 100."""
     ages = np.random.default_rng(1).integers(0, 90, 3000).astype(float)
-    seen = {}
     with (
-        running(tmp_path / "with", ages, 1, limit=1.0, tick=0.25) as (one, _),
-        running(tmp_path / "without", ages[1:], 1, limit=1.0, tick=0.25) as (other, _),
+        running(tmp_path / "with", ages, 1, limit=LIMIT, tick=0.25) as (one, _),
+        running(tmp_path / "without", ages[1:], 1, limit=LIMIT, tick=0.25) as (other, _),
     ):
-        seen = {"with": list[float](), "without": list[float]()}
+        seen, failed = {"with": list[float](), "without": list[float]()}, {"with": 0, "without": 0}
 
         def ask(name: str, address: str) -> None:
             client, secret = signed_in(address, "person0")
@@ -153,8 +153,9 @@ def test_the_time_of_an_answer_does_not_tell_neighbours_apart(tmp_path: Path) ->
                 path = client.post("/ask/people", data={"view": "text", "text": text, "csrf": secret}).headers[
                     "location"
                 ]
-                while "state done" not in client.get(path).text:
+                while not ("state done" in (text := client.get(path).text) or "state failed" in text):
                     time.sleep(0.01)
+                failed[name] += "state failed" in text  # on a busy machine; it leaves at the same time
                 if number >= 3:  # the first ones wait for the worker to start
                     seen[name].append(time.time() - began)
             client.close()
@@ -165,5 +166,6 @@ def test_the_time_of_an_answer_does_not_tell_neighbours_apart(tmp_path: Path) ->
         for thread in threads:
             thread.join()
     found = ks_2samp(seen["with"], seen["without"])
-    sys.stdout.write(f"{REQUESTS} a side: medians {[round(statistics.median(x), 3) for x in seen.values()]}, {found}\n")
+    medians = [round(statistics.median(times), 3) for times in seen.values()]
+    sys.stdout.write(f"{REQUESTS} a side: medians {medians}, without an answer {failed}, {found}\n")
     assert found.pvalue > 0.01

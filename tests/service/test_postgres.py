@@ -49,3 +49,14 @@ def test_requests_are_kept_and_claimed_once_in_postgresql(tmp_path: Path, server
     assert float(desk.ledger.balance("people").spent.cost) == pytest.approx(0.4)
     assert desk.ledger.verify().ok
     desk.close()
+
+
+def test_one_server_works_on_a_ledger_in_postgresql(server: Any) -> None:
+    from discreet.errors import BadInput
+    from discreet.ledger.serving_lock import serving_alone
+
+    address = server()
+    with serving_alone(address), pytest.raises(BadInput, match="another server"), serving_alone(address):
+        pass
+    with serving_alone(address):
+        pass

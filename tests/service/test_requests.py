@@ -58,12 +58,12 @@ def test_answers_leave_at_the_tick_and_not_before(world: World) -> None:
 def test_when_an_answer_leaves_depends_on_approvals_alone() -> None:
     pace = Pace(limit=30.0, tick=10.0, workers=2)
     first, due = pace.leave(1000.0, [])
-    assert (first, due) == (1030.0, 1040.0)
-    assert GRACE < 10
+    assert first == 1030.0 + GRACE
+    assert due == 1040.0
     second, _ = pace.leave(1001.0, [first])
-    assert second == 1031.0, "the second worker is free"
+    assert second == first + 1.0, "the second worker is free"
     third, _ = pace.leave(1002.0, [first, second])
-    assert third == 1060.0, "whenever the first was really done, it counts as busy until its end"
+    assert third == first + 30.0 + GRACE, "whenever the first was really done, it counts as busy until its end"
 
 
 @pytest.mark.claim("service_requests.1")
@@ -82,7 +82,7 @@ def test_nobody_approves_their_own_request_or_one_twice(world: World) -> None:
 def test_an_approval_without_the_ledgers_key_is_not_worked_on(world: World) -> None:
     """Somebody who can write the tables, but has no key, approves a request of theirs."""
     which = world.submit()
-    forged = REQUESTS.update().where(REQUESTS.c.id == which).values(state="queued", entry=3, due=0.0, slot=0.0)
+    forged = REQUESTS.update().where(REQUESTS.c.id == which).values(state="queued", entry=3, due=0.0, slot=1e12)
     world.desk.ledger.beside(lambda connection: connection.execute(forged), writes=True)
     world.work()
     request = world.desk.requests.find(which)
@@ -318,3 +318,90 @@ def test_service_tables_hold_no_secret_in_clear(world: World) -> None:
     every = world.desk.ledger.beside(rows)
     for secret in (PASSWORD, token, cookie):
         assert secret not in every
+
+
+@pytest.mark.claim("service_requests.3")
+def test_an_equal_question_leaves_after_the_one_it_waits_for(world: World) -> None:
+    """With two workers the second would begin when the first is done, and that time is not public."""
+    pace = Pace(limit=30.0, tick=10.0, workers=2)
+    first, _ = pace.leave(1000.0, [])
+    second, _ = pace.leave(1001.0, [first], [first])
+    assert second == first + GRACE + 30.0
+    requests = [world.submit(name) for name in ("ann", "bob")]
+    one, two = (world.desk.approve(which, world.person("sue")) for which in requests)
+    assert two.slot == pytest.approx((one.slot or 0.0) + GRACE + world.desk.pace.limit)
+
+
+@pytest.mark.claim("service_requests.3")
+def test_how_long_others_took_moves_no_answer(world: World) -> None:
+    which = world.submit()
+    approved = world.desk.approve(which, world.person("sue"))
+    world.clock.now = (approved.slot or 0.0) - 5.0  # the worker was busy with somebody else's for all this time
+    claimed = world.desk.requests.claim("w", world.clock())
+    assert claimed is not None
+    assert (claimed.slot, claimed.due) == (approved.slot, approved.due)
+    world.desk.requests.again("w")
+    world.clock.now = approved.slot or 0.0
+    assert world.desk.requests.claim("w", world.clock()) is None, "its time is over"
+    world.clock.now = approved.due or 0.0
+    ended = world.desk.requests.find(which)
+    assert ended is not None
+    assert world.desk.state_of(ended)["said"] == NO_ANSWER
+
+
+@pytest.mark.claim("service_requests.3")
+def test_a_restart_moves_finished_and_unfinished_answers_alike(world: World) -> None:
+    which = [world.submit("ann"), world.submit("bob", plan(columns="weight"))]
+    for one in which:
+        world.desk.approve(one, world.person("sue"))
+    first = world.desk.requests.claim("w", world.clock())
+    assert first is not None
+    jobs.work_off(world.desk, first)
+    before = [world.desk.requests.find(one) for one in which]
+    world.clock.now += 7.0
+    world.desk.requests.resume(world.clock())
+    after = [world.desk.requests.find(one) for one in which]
+    moved = [new.slot - old.slot for new, old in zip(after, before, strict=True)]  # type: ignore[union-attr, operator]
+    assert moved == pytest.approx([7.0, 7.0])
+
+
+@pytest.mark.claim("jobs.3")
+def test_whether_something_was_charged_is_asked_of_the_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(where: str, error: Exception, title: str) -> tuple[str | None, float]:
+        def broken(*_: object, **__: object) -> None:
+            raise error
+
+        which = world.submit("ann", plan(title=title, epsilon=0.1, columns="age" if "1" in title else "weight"))
+        world.desk.approve(which, world.person("sue"))
+        before = spent(world)
+        monkeypatch.setattr(where, broken)
+        world.work()
+        monkeypatch.undo()
+        found = world.desk.requests.find(which)
+        assert found is not None
+        return found.said, spent(world) - before
+
+    early = told("discreet.ledger.store.Ledger.charge", OSError("a disk"), "early 1")
+    assert early == (jobs.BROKEN, 0.0), "an unforeseen error before the charge says that nothing was charged"
+    late = told("discreet.ledger.store.Ledger.store", BadInput("an answer too long"), "late")
+    assert late[0] is None, "an error of a kind that is usual before the charge, after it"
+    assert late[1] == pytest.approx(0.1)
+
+
+@pytest.mark.claim("service_requests.1")
+def test_a_rule_of_a_steward_whose_account_is_closed_approves_nothing(world: World) -> None:
+    terms = {"epsilon": 0.5, "delta": 0.0, "days": 7.0}
+    world.desk.make_rule(world.source, world.person("sue"), ["age"], analyst="", **terms)
+    assert world.desk.requests.find(world.submit("ann")).state == "queued"  # type: ignore[union-attr]
+    world.desk.people.change("sue", "may no longer sign in", {"active": False}, by="sam")
+    assert world.desk.requests.find(world.submit("bob")).state == "submitted"  # type: ignore[union-attr]
+
+
+def test_one_server_works_on_a_ledger(world: World) -> None:
+    from discreet.ledger.serving_lock import serving_alone
+
+    where = world.desk.where
+    with serving_alone(where), pytest.raises(BadInput, match="another server"), serving_alone(where):
+        pass
+    with serving_alone(where):
+        world.submit()

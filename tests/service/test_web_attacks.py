@@ -287,3 +287,35 @@ def test_errors_say_nothing_of_what_went_wrong_inside(world: World, monkeypatch:
     found = world.signed_in("ann").get("/catalogue/people")
     assert found.status_code == 500
     assert "secret" not in found.text
+
+
+def test_cookies_are_ignored_beside_an_authorization_header(world: World) -> None:
+    """A form of another site can make a browser send `Authorization: Basic` by an address with a password in it."""
+    client, secret = world.signed_in("ann"), world.secrets["ann"]
+    for scheme in ("Basic eDp5", "Bearer x", "x"):
+        sent = {"authorization": scheme, "origin": "https://evil.example"}
+        assert client.post("/logout", data={"csrf": secret}, headers=sent).status_code == 403, scheme
+        assert client.post("/login", data={"csrf": "x"}, headers=sent).status_code == 403, scheme
+        assert client.get("/account", headers={"authorization": scheme}).status_code == 401, scheme
+    body = {"table": "people", "plan": plan()}
+    there = world.token("ann", "ask") | {"origin": "https://evil.example"}
+    assert client.post("/api/v1/plans/price", json=body).status_code == 401, "a cookie opens no interface"
+    assert world.client().post("/api/v1/plans/price", json=body, headers=there).status_code == 200, "a token does"
+    basic = {"authorization": "Basic eDp5", "origin": "https://evil.example"}
+    assert client.post("/api/v1/plans/price", json=body, headers=basic).status_code == 403
+
+
+def test_an_unforeseen_error_has_the_same_headers_and_one_sentence(
+    world: World, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("what was asked")
+
+    client = world.signed_in("ann")
+    monkeypatch.setattr(type(world.desk), "part", broken)
+    for path in ("/catalogue", "/ask/people"):
+        done = client.get(path)
+        assert done.status_code == 500
+        assert "what was asked" not in done.text
+        assert done.headers["content-security-policy"].startswith("default-src 'none'")
+    assert "what was asked" not in "".join(capfd.readouterr())

@@ -44,7 +44,7 @@ RADII = st.floats(min_value=5e-324, max_value=1e308, exclude_min=False)
 
 @pytest.mark.claim("clip.1")
 @given(st.lists(ANY, min_size=1, max_size=20), CENTRES, RADII)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_one_record_is_a_bounded_number_of_steps(values: list[float], centre: float, radius: float) -> None:
     first, second, fourth = steps_of(np.array(values), centre, radius, POWERS)
     assert (np.abs(first) <= HALF).all()

@@ -230,7 +230,7 @@ def test_the_product_is_exact(size: int) -> None:
 
 
 @pytest.mark.claim("gram.4")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from(ODD), st.sampled_from(ODD)), min_size=1, max_size=9), st.integers(0, 3))
 def test_a_row_does_not_see_the_others(rows: list[Any], seed: int) -> None:
     frame, table = frame_of(2, seed), np.array(rows)

@@ -111,7 +111,7 @@ def test_a_subset_of_very_many_rows_is_chosen_by_position(monkeypatch: pytest.Mo
 @pytest.mark.claim("locate.1")
 @pytest.mark.claim("locate.2")
 @given(st.lists(st.integers(0, 30), min_size=6, max_size=6), st.integers(0, 5), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_record_more_moves_the_number_beyond_anything_by_at_most_one(few: list[int], place: int, fade: bool) -> None:
     """Laid out evenly, faded or not: the count beyond t rises by 0 or 1, at every place where either count steps."""
     where = np.arange(4092, 4098)

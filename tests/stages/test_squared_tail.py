@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from discreet.audit.replay import Recorder
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.stages.octaves import tail_cost, tail_of
-from discreet.stages.squared_tail import squared_tail
+from discreet.stages.squared_tail import Doubted, squared_tail
 
 BOTH = [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE]
 
@@ -50,3 +51,25 @@ def test_one_row_moves_one_count(relation: Neighbours, odd: float) -> None:
     assert logs[0] == logs[1]
     assert len(logs[0]) == 1
     assert squared_tail(np.full(100, odd), 30, 100.0, cost=cost, neighbours=relation, rng=Seeded(1)) is None
+
+
+def test_a_tail_that_may_be_noise_limits_nothing_but_is_allowed_for() -> None:
+    """Of 5,000 rows of 20 entries 150 are three times as long: the radius is that of the others, and what it takes from
+    the sum of squares, seen by the second tail alone, is in the excess."""
+    rng = np.random.default_rng(3)
+    others, few = np.sqrt(rng.chisquare(20, 4_850)), 3 * np.sqrt(rng.chisquare(20, 150))
+    relation, lengths = Neighbours.ADD_OR_REMOVE, np.append(others, few)
+    drawn: dict[str, Any] = {"cost": tail_cost(Fraction(1, 10), relation), "neighbours": relation, "rng": Seeded(1)}
+    before, seen = tail_of(others, 5_000.0, **drawn), squared_tail(lengths, 20, 5_000.0, **drawn)
+    assert before is not None
+    assert seen is not None
+    doubted, k = Doubted(before, seen), 10.0
+    assert doubted.at(k) == before.at(k)
+    assert doubted.most(2.0, 20.0, 0.3, power=2) == before.most(2.0, 20.0, 0.3, power=2)
+    assert doubted.typical == before.typical
+    assert doubted.fourth >= np.mean(lengths**4)
+    for power in (1, 2, 4):
+        true = float(np.maximum(lengths**power - float(before.at(k)) ** power, 0.0).sum())
+        assert before.excess(k, power) < 0.5 * true
+        assert 0.5 * true < doubted.excess(k, power)
+    assert seen.beyond(float(seen.at(50.0))) == pytest.approx(50.0)

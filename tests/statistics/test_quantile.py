@@ -80,7 +80,7 @@ def test_intervals_on_every_small_pair_where_n_is_private(mechanism: Quantile) -
 @pytest.mark.claim("quantile.2")
 @pytest.mark.claim("quantile.3")
 @pytest.mark.parametrize("relation", BOTH)
-@settings(derandomize=True, database=None, deadline=None, max_examples=25)
+@settings(derandomize=True, database=None, max_examples=25)
 @given(
     rows=st.lists(
         st.one_of(
@@ -550,7 +550,7 @@ def test_data_around_0_do_not_draw_the_ends_to_0() -> None:
 
 
 @pytest.mark.claim("quantile.4")
-@settings(derandomize=True, database=None, deadline=None, max_examples=200)
+@settings(derandomize=True, database=None, max_examples=200)
 @given(
     value=st.floats(allow_nan=False, allow_infinity=False),
     unit=st.sampled_from([1.0, 0.1, 0.25, 7, 1e-5, 1e12, Fraction(1, 3)]),

@@ -41,7 +41,7 @@ from discreet.statistics.quantile_cells import (
 from discreet.statistics.rank_cells import RankCells
 from discreet.tables.streams import Stream
 
-WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=100)
+WIDE = settings(derandomize=True, database=None, max_examples=100)
 ANY = st.floats(width=64, allow_nan=True, allow_infinity=True, allow_subnormal=True)
 MAX = float(np.finfo(float).max)
 

@@ -13,7 +13,7 @@ from discreet.noise.choose_float import Staircase, keys_of
 from discreet.statistics import ranks
 from discreet.statistics.ranks import GRAIN, lower_rank, lower_share, sample_rank, smooth, tied, worst
 
-WIDE = settings(derandomize=True, database=None, deadline=None, max_examples=100)
+WIDE = settings(derandomize=True, database=None, max_examples=100)
 ANY = st.floats(width=64, allow_nan=True, allow_infinity=True, allow_subnormal=True)
 MAX = float(np.finfo(float).max)
 

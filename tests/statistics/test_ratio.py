@@ -81,6 +81,22 @@ def test_a_denominator_near_zero_is_refused() -> None:
     assert recorder.log == []
 
 
+@pytest.mark.claim("ratio.2")
+@pytest.mark.parametrize("relation", BOTH)
+def test_units_change_nothing_however_large_or_small(relation: Neighbours) -> None:
+    """Squares of such numbers are no floats: the error is in the data's units throughout."""
+    rows = np.column_stack([DRAW.random(2000), 1 + DRAW.random(2000)])
+    mechanism = Ratio(1.0, neighbours=relation)
+    usual = mechanism.release(rows, Seeded(1))
+    for up, down in ((2.0**700, 1.0), (2.0**-700, 1.0), (2.0**700, 2.0**700), (1.0, 2.0**600)):
+        found = mechanism.release(rows * [up, down], Seeded(1))
+        assert found.value * down / up == pytest.approx(usual.value, rel=0.2)
+        low, high = found.interval().low * down / up, found.interval().high * down / up
+        assert high - low == pytest.approx(usual.interval().high - usual.interval().low, rel=0.5)
+    tiny = Ratio(1.0, bounds=((0, 1e99), (0, 1e-200)), neighbours=relation).release(rows * [1e99, 1e-200], Seeded(1))
+    assert "beyond 1e250" in str(tiny.refusal)
+
+
 def test_what_is_declared_is_checked() -> None:
     for bounds in ((0, 1), [(0, 1), (-1, 1)], "ab", [(0, 1), (2, 1)]):
         with pytest.raises(BadInput, match="bounds"):
@@ -109,6 +125,17 @@ def test_the_interval_holds_the_populations_ratio(relation: Neighbours, bounds: 
 
     seen = audit.coverage(run, runs=60)
     assert seen.holds
+
+
+@pytest.mark.claim("ratio.3")
+@pytest.mark.parametrize("relation", BOTH)
+def test_those_far_from_the_ratio_count_in_its_error(relation: Neighbours) -> None:
+    """One in ten is near the corner of both ranges: nothing of its square is cut."""
+    x, y = np.where(np.arange(4000) % 10 == 0, 8.0, 0.0), 1.0 + np.arange(4000) % 2
+    found = Ratio(1000.0, bounds=((0, 8), (0, 2)), neighbours=relation).release(np.column_stack([x, y]), Seeded(1))
+    error = math.sqrt(((x - x.sum() / y.sum() * y) ** 2).sum()) / y.sum()
+    assert found.spread is not None
+    assert found.spread.sampling == pytest.approx(error, rel=0.02)
 
 
 def test_sessions_groups_and_words() -> None:

@@ -223,3 +223,32 @@ def test_intervals_hold_the_populations_mean_and_total(clusters: bool) -> None:
             low, high = verb(x[places], **options).interval(0.95)
             held[name] += low <= truth <= high
     assert min(held.values()) >= 265
+
+
+@pytest.mark.claim("survey.2")
+@pytest.mark.parametrize("relation", BOTH)
+def test_a_total_that_is_no_float_is_refused(relation: Neighbours) -> None:
+    """Of values and of weights each is within the limit; their product is not."""
+    rows = np.column_stack([np.arange(3000.0), 1 + np.arange(3000.0) % 7]) * 1e200
+    found = WeightedMean(1.0, of="sum", neighbours=relation).release(rows, Seeded(1))
+    assert "weights times values reach beyond 1e250" in str(found.refusal)
+    assert WeightedMean(1.0, neighbours=relation).release(rows, Seeded(1)).refusal is None
+
+
+@pytest.mark.claim("survey.3")
+@pytest.mark.parametrize("relation", BOTH)
+def test_those_far_from_the_mean_count_in_its_error(relation: Neighbours) -> None:
+    """Of a share of 95% one in 20 is at nearly twice the radius from the mean."""
+    rows = np.column_stack([np.arange(4000) % 20 > 0, np.ones(4000)]).astype(float)
+    terms: dict[str, Any] = {"of": "share", "bounds": (0.0, 1.0), "largest": 1.0, "neighbours": relation}
+    found = WeightedMean(1000.0, **terms).release(rows, Seeded(1))
+    assert found.spread is not None
+    assert found.spread.sampling == pytest.approx(math.sqrt(0.95 * 0.05 / 4000), rel=0.02)
+
+
+@pytest.mark.claim("survey_design.1")
+def test_whoever_is_in_no_listed_cluster_counts_nowhere() -> None:
+    rows = table(
+        [[1.0, 1.0, 1, "a"], [1.0, 1.0, "2", "b"], [1.0, 1.0, 3, "a"], [1.0, 1.0, 1, "c"], [1.0, 1.0, None, "a"]]
+    )
+    assert SCHOOLS.cluster(rows).tolist() == [0, 3, -1, -1, -1]

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from hypothesis import strategies as st
 import discreet
 from discreet import audit
 from discreet.accounting.compose import implies
+from discreet.accounting.currency import pure
 from discreet.audit.replay import drawn, exceeds
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
+from discreet.privacy.declaration import Columns, Public, declared
 from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.thinned import Thinned, thinned
@@ -60,12 +63,21 @@ def test_every_draw_moves_within_its_sensitivity(relation: Neighbours, confidenc
 
 
 @pytest.mark.claim("thinned.1")
-def test_under_replace_the_inner_mechanism_has_half_of_epsilon() -> None:
-    rows = np.column_stack([np.arange(4000.0), np.ones(4000)])
-    terms: dict[str, Any] = {"epsilon": 2.0, "weights": rows[:, 1], "largest_weight": 1.0, "missing": "keep"}
-    r = discreet.median(rows[:, 0], neighbours="replace", rng=Seeded(1), **terms)
-    assert float(r.guarantee.epsilon) == 2.0
-    assert sum(r.provenance.parameters.get("costs", {"": 1.0}).values()) <= 1.0 + 1e-9
+@pytest.mark.parametrize("statistic", [("median",), ("quantile", 0.25)], ids=str)
+def test_under_replace_all_draws_have_half_of_epsilon_and_no_size_is_public(statistic: Any) -> None:
+    """Two records are kept or left when one is replaced, and how many are kept is private."""
+    column, rows = Columns(("x",), ("number",)), np.column_stack([np.arange(4000.0), np.ones(4000)])
+    name, *more = statistic
+    terms: dict[str, Any] = {"epsilon": 2.0, "weights": column, "largest_weight": 1.0}
+    for relation, cost in ((REPLACE, 1), (ADD, 2)):
+        mechanism = declared(name).make(Public(relation, "row", 4000), column, *more, **terms)
+        assert isinstance(mechanism, Thinned)
+        assert mechanism.guarantee.neighbours is relation
+        assert mechanism.inner.guarantee.neighbours is ADD
+        assert pure(drawn(mechanism, rows)) == (Fraction(cost), Fraction(0))
+    for inner in (Quantile(0.5, 2.0, neighbours=ADD), Quantile(0.5, 1.0, neighbours=REPLACE)):
+        with pytest.raises(BadInput, match="half of it under REPLACE"):
+            Thinned(2.0, inner, 1.0, neighbours=REPLACE)
 
 
 @pytest.mark.claim("thinned.2")

@@ -100,3 +100,13 @@ def test_sessions_frames_and_words() -> None:
     assert list(release.to_frame()["name"]) == list(release.value.bins)
     assert "the counts in this table of the categories shown, all at once" in str(release)
     assert all("may be the most frequent" in str(one) or one.refusal for one in by_sex.values())
+
+
+@pytest.mark.claim("top.3")
+def test_what_is_not_shown_may_have_the_threshold_and_noise() -> None:
+    """Nobody shares a category: a count below the threshold may be one above it, and noise."""
+    release = discreet.mode(list(range(3000)), epsilon=1.0, delta=1e-6, rng=Seeded(1))
+    threshold = discreet.top(list(range(3000)), epsilon=1.0, delta=1e-6, rng=Seeded(1)).value.threshold
+    assert threshold is not None
+    unseen = int(str(release.refusal).split("may have ")[1].split(":")[0])
+    assert unseen >= threshold + 2  # 1 / 40 one-sided, at scale 1: 3 or more

@@ -61,7 +61,7 @@ def changed(one: Blocks, other: Blocks) -> int:
 
 
 @pytest.mark.claim("partition.1")
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(1, 60), st.integers(1, 12), st.integers(0, 10**6), st.floats(width=64))
 def test_replacing_a_row_changes_one_block(rows: int, blocks: int, seed: int, odd: float) -> None:
     x = np.arange(2.0 * rows).reshape(rows, 2)
@@ -156,7 +156,7 @@ def test_blocks_do_not_depend_on_the_order_of_rows(relation: Neighbours, names: 
 
 
 @pytest.mark.claim("partition.2")
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(2, 12), st.integers(1, 5), st.integers(0, 10**6))
 def test_a_person_whose_rows_change_in_number_changes_one_block(people: int, blocks: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -178,7 +178,7 @@ def test_a_person_whose_rows_change_in_number_changes_one_block(people: int, blo
 
 
 @pytest.mark.claim("partition.3")
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.0, float("nan"), float("inf")]), max_size=25), st.integers(0, 10**6))
 def test_removing_a_row_changes_one_block(rows: list[float], seed: int) -> None:
     """With ties: equal rows are told apart by counting, so it matters not which of them goes."""
@@ -190,7 +190,7 @@ def test_removing_a_row_changes_one_block(rows: list[float], seed: int) -> None:
 
 
 @pytest.mark.claim("partition.3")
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 9), st.integers(0, 10**6))
 def test_removing_a_person_changes_one_block(people: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
@@ -206,7 +206,7 @@ ALIKE = [1, 1.0, True, None, float("nan"), 0.0, -0.0, "1", np.float64(1.0), "", 
 
 
 @pytest.mark.claim("partition.3")
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from(range(len(ALIKE))), min_size=1, max_size=20), st.integers(0, 10**6), st.booleans())
 def test_removing_a_row_of_objects_changes_one_block_bit_for_bit(picks: list[int], seed: int, framed: bool) -> None:
     """Entries that compare equal but are not the same are different rows, whichever of them goes."""

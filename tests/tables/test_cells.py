@@ -68,7 +68,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 @pytest.mark.claim("cells.1")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(TEXTS, max_size=10))
 def test_columns_of_texts_are_read_cell_by_cell(texts: list[str]) -> None:
     texts = [text.encode("utf-8", "replace").decode() for text in texts]
@@ -119,7 +119,7 @@ def test_the_grammar() -> None:
 
 
 @pytest.mark.claim("cells.1")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(HOSTILE, min_size=1, max_size=6), KINDS)
 def test_no_cell_raises_nor_changes_another(entries: list[Any], kind: Kind) -> None:
     wants = [("a", "category"), ("a", "boolean"), ("a", "number")]

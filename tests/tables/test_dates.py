@@ -191,7 +191,7 @@ def test_no_cell_raises_and_each_is_read_alone() -> None:
 
 @pytest.mark.claim("dates.1")
 @given(st.floats(-1e9, 1e9) | st.sampled_from([math.inf, -math.inf, 1e308]), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_ends_are_rounded_outwards(day: float, fine: bool) -> None:
     low, high = shown(day, fine, up=False), shown(day, fine, up=True)
     assert low <= shown(day, fine) <= high

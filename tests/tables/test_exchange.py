@@ -286,3 +286,11 @@ def test_a_question_killed_in_the_exchange_is_asked_again_at_no_cost(tmp_path: P
     again, whole = run("one.ledger", "lives"), run("other.ledger", "lives")
     assert again.stdout == whole.stdout
     assert whole.stdout.endswith(" 2\n")
+
+
+@pytest.mark.claim("person_hash.1")
+def test_the_key_is_in_the_hash_of_every_kind_of_name() -> None:
+    for name in ("ann", 7, 2**70, 1.5, None):
+        names = np.array([name], dtype=object)
+        one, other = (name_words(names, bytes([fill]) * 32, 2) for fill in (1, 2))
+        assert (one != other).all()

@@ -11,7 +11,7 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from benchmarks.cluster_questions import NAMES, SOME, asked, every, rows
+from benchmarks.cluster_questions import NAMES, SOME, WEIGHTED, asked, every, rows, weighted
 
 import discreet
 from discreet import Seeded
@@ -52,6 +52,12 @@ def test_every_statistic_is_the_same_elsewhere_and_no_randomness_goes_there(name
     assert asked(folder, engine, name, every(name)) == asked(folder, None, name, every(name))
     assert len(engine.sent) >= 4
     assert not [each for each in engine.sent if b"discreet.noise.randomness" in each or b"Seeded" in each]
+
+
+@pytest.mark.claim("placed.1")
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_every_statistic_with_weights_is_the_same_elsewhere(name: str, folder: Path) -> None:
+    assert asked(folder, Elsewhere(), name, weighted(name)) == asked(folder, None, name, weighted(name))
 
 
 @pytest.mark.claim("placed.1")

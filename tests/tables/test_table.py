@@ -145,7 +145,7 @@ ROWS = st.lists(st.tuples(NUMBERS, st.booleans()), min_size=1, max_size=4)
 
 @pytest.mark.claim("per_person.1")
 @pytest.mark.claim("table.1")
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.lists(ROWS, min_size=1, max_size=5), ROWS, st.data())
 def test_a_persons_row_is_of_its_own_rows_bit_for_bit(
     people: list[list[Any]], other: list[Any], data: st.DataObject
@@ -187,7 +187,7 @@ def test_a_persons_row_is_of_its_own_rows_bit_for_bit(
 
 
 @pytest.mark.claim("table.1")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(NUMBERS, st.text(max_size=2)), min_size=1, max_size=8), NUMBERS, st.data())
 def test_one_cell_changes_one_row(cells: list[tuple[Any, str]], other: Any, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(cells) - 1))

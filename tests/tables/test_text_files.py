@@ -58,7 +58,7 @@ def standard(text: bytes) -> dict[str, list[Any]]:
 
 @pytest.mark.claim("text_files.1")
 @pytest.mark.claim("text_files.2")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(PIECES, max_size=40).map(text_of), st.integers(1, 40))
 def test_any_bytes_are_read_as_the_standard_says(
     tmp_path_factory: pytest.TempPathFactory, text: bytes, piece: int
@@ -83,7 +83,7 @@ def test_a_byte_order_mark_within_the_table_stays_where_it_is(
 
 
 @pytest.mark.claim("text_files.1")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(PIECES, max_size=40).map(text_of), st.integers(1, 4))
 def test_the_slow_path_gives_the_same(text: bytes, width: int) -> None:
     names = [f"c{place}" for place in range(width)]
@@ -105,7 +105,7 @@ def test_a_refusal_of_the_parser_is_not_seen(monkeypatch: pytest.MonkeyPatch, tm
 
 
 @pytest.mark.claim("text_files.1")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.lists(st.text(alphabet=st.characters(exclude_characters='"'), max_size=5), min_size=3, max_size=3)),
     st.data(),
@@ -130,7 +130,7 @@ def test_a_bad_line_moves_no_other(
 
 
 @pytest.mark.claim("text_files.2")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.lists(st.sampled_from(["1", "x y", "a\nb", 'q"', "", "é", "\r\n,"]), min_size=3, max_size=3)),
     st.integers(1, 40),

@@ -239,7 +239,7 @@ WORDS = st.sampled_from([*NAMES, *"()[],<`'\\", "\0", "==", "!=", ">=", "1", "-2
 
 
 @pytest.mark.claim("where.1")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.one_of(st.lists(WORDS, max_size=14).map(" ".join), st.text(max_size=30)))
 def test_any_text_is_kept_or_refused(text: str) -> None:
     try:
@@ -251,7 +251,7 @@ def test_any_text_is_kept_or_refused(text: str) -> None:
 
 
 @pytest.mark.claim("where.1")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.one_of(st.none(), st.floats(), st.integers(), st.text(max_size=3), st.binary(max_size=2)), min_size=1),
     st.sampled_from(["x > 1", "x != 'a'", "x == true", "x is missing", "not x in [1, 2]", "x not in ['a', '1']"]),

@@ -76,7 +76,8 @@ def describe(
 ) -> None:
     """A private profile of a whole table, a row a column: missing entries, quartiles, categories, with intervals.
 
-    Example: discreet describe visits.parquet --epsilon 1 --person id --ledger visits.ledger --budget 3
+    Example: discreet describe visits.parquet --epsilon 1 --person id --ledger visits.ledger --budget 3 --budget-delta
+    1e-5
 
     Example: discreet describe survey.csv --epsilon 1 --one-row-per-person --no-ledger --html profile.html
     """

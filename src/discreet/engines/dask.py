@@ -5,20 +5,33 @@ this one's. No noise is drawn on a worker, so that a task that runs twice tells 
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeVar
 
 from discreet.engines.retried import Done, folded, sealed
 from discreet.errors import BadInput
+from discreet.privacy.exact import is_number
 
 R = TypeVar("R")
 HOST: Final = "127.0.0.1"
+CLOSED: Final = {  # of a cluster that is started here: its pages are on this machine alone, at a free port
+    "host": HOST,
+    "dashboard_address": f"{HOST}:0",
+    "scheduler_kwargs": {"dashboard": False},
+}
+LIMIT: Final = 600.0
+LONGEST: Final = 1e6  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Dask:
     """A cluster of Dask, by its client.
+
+    `limit` is how many seconds may pass in which no part is finished. Those that are missing then count as failed, and
+    are worked on again, three times in all: a worker that is lost, or a cluster without workers, is not waited for.
 
     >>> from dask.distributed import Client  # doctest: +SKIP
     >>> with Client("tcp://scheduler:8786") as client:  # doctest: +SKIP
@@ -26,11 +39,17 @@ class Dask:
     """
 
     client: Any
+    limit: float = LIMIT
 
     def __post_init__(self) -> None:
         if not all(callable(getattr(self.client, name, None)) for name in ("submit", "map", "compute")):
             raise BadInput(
                 f"the client is of type {type(self.client).__name__}; give a dask.distributed.Client that is connected"
+            )
+        if not (is_number(self.limit) and 0 < self.limit <= LONGEST):
+            raise BadInput(
+                f"limit is {self.limit!r}; give the seconds that may pass without a part that is finished, above 0 and "
+                f"at most {LONGEST:.0f}"
             )
 
     @classmethod
@@ -41,7 +60,7 @@ class Dask:
         except ImportError:
             raise BadInput("Dask is not installed; pip install 'discreet[dask]'") from None
         if address == "local":
-            return cls(Client(LocalCluster(2, threads_per_worker=1, host=HOST, dashboard_address=None)))
+            return cls(Client(LocalCluster(2, threads_per_worker=1, **CLOSED)))
         try:
             return cls(Client(f"tcp://{address}", timeout=30))
         except (OSError, ValueError):
@@ -68,7 +87,7 @@ class Dask:
         self, kernel: Callable[[Any], Any], todo: list[Any], numbers: list[int] | None
     ) -> Iterator[tuple[int, Done | None]]:
         from dask import delayed
-        from dask.distributed import as_completed
+        from dask.distributed import TimeoutError as Late
 
         numbers = list(range(len(todo))) if numbers is None else numbers
         work, framed = partial(sealed, kernel), [n for n in numbers if isinstance(todo[n], _Lazy)]
@@ -76,9 +95,23 @@ class Dask:
         futures = self.client.map(work, [todo[number] for number in plain], pure=False)
         lazy = [delayed(_on_partition, pure=False)(work, todo[n].number, todo[n].partition) for n in framed]
         futures += self.client.compute(lazy) if lazy else []
-        places = dict(zip(futures, [*plain, *framed], strict=True))
-        for future in as_completed(futures, raise_errors=False):
-            yield places[future], future.result() if future.status == "finished" else None
+        waiting = dict(zip(futures, [*plain, *framed], strict=True))
+        ended: SimpleQueue[Any] = SimpleQueue()
+        for future in futures:
+            future.add_done_callback(ended.put)
+        del futures
+        while waiting:
+            try:
+                future = ended.get(timeout=self.limit)
+                done = future.result(timeout=self.limit)
+            except (Empty, Late):
+                with suppress(Exception):  # a client that is closed has nothing to cancel
+                    self.client.cancel(list(waiting), force=True)
+                yield from ((number, None) for number in waiting.values())
+                return
+            except Exception:  # noqa: BLE001  it may quote a row
+                done = None
+            yield waiting.pop(future), done
 
 
 @dataclass(frozen=True, slots=True)

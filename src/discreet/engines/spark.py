@@ -5,7 +5,6 @@ query plan or an event log. What a kernel raises ends on its worker.
 """
 
 import os
-import pickle
 import re
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from functools import partial, reduce
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from discreet.engines.messages import received, sent
 from discreet.engines.retried import LOST, TRIES, Done, folded, sealed
 from discreet.errors import BadInput
 
@@ -182,7 +182,7 @@ def _collected(frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]]) -> di
     found: dict[int, Done | None] = {}
     for number, raw in zip(rows.column(0).to_pylist(), rows.column(1).to_pylist(), strict=True):
         if found.get(number) is None:  # [retried.1]
-            found[number] = pickle.loads(raw)  # noqa: S301  a worker runs our own code
+            found[number] = received(raw)
     return found
 
 
@@ -204,5 +204,5 @@ def _row(number: int, done: Done | None) -> Any:
     import pyarrow as pa  # noqa: TID251  mapInArrow takes and gives Arrow's batches
 
     return pa.RecordBatch.from_pydict(
-        {"number": pa.array([number], pa.int64()), "found": pa.array([pickle.dumps(done)], pa.binary())}
+        {"number": pa.array([number], pa.int64()), "found": pa.array([sent(done)], pa.binary())}
     )

@@ -300,3 +300,19 @@ class Receipt:
 
     def __str__(self) -> str:
         return f"entry {self.number} of ledger {self.ledger[:8]}, sha256 {self.hash}"
+
+
+def repeated(
+    entry: Entry, answer: str | None, question: dict[str, object], population: str, analyst: str | None
+) -> Receipt:
+    """The receipt of a request that was charged before, if it is the same question."""
+    plain = entry.plain
+    same = all(plain[part] == question[part] for part in ("loss", "note"))
+    if not same or (entry.population, entry.analyst) != (population, analyst):
+        raise BadInput(f"request {entry.request!r} was another question before; give a new question a new request")
+    if plain.get("source") != question.get("source"):
+        raise BadInput(
+            f"request {entry.request!r} was about another table before: one at another place or with other columns; a "
+            "table in memory is another one each time it is opened. Give the question about this one a new request"
+        )
+    return Receipt.of(entry, answer, fresh=False)

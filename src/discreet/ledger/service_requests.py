@@ -6,8 +6,8 @@ Claims
           without the ledger's key: `approval` reads it from the chain, never from the table.
     [service_requests.2] A request is taken by one worker at a time, and equal questions one after the other, so that
           the second finds the answer of the first.
-    [service_requests.3] When an answer leaves is decided when it is approved, from public times: those of approvals,
-          and the longest that an answer may take.
+    [service_requests.3] When an answer leaves is decided from public times alone: those of approvals, of the server's
+          start, and the longest that an answer may take. What is not finished by then has ended without an answer.
 """
 
 import json
@@ -20,11 +20,13 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from discreet.errors import BadInput
-from discreet.ledger.service_tables import REQUESTS, RULES, create_service_tables
+from discreet.ledger.database import ENTRIES
+from discreet.ledger.service_tables import PEOPLE, REQUESTS, RULES, create_service_tables
 from discreet.ledger.store import Ledger
 
 TRIES: Final = 3  # a request that ends its worker so often is not tried again
 GRACE: Final = 2.0  # seconds until a worker has noticed that there is something to do
+SETTLE: Final = 1.0  # seconds until what became of it is written down
 DAY: Final = 86_400.0
 GONE: Final = "this request was decided already, or is not there; look at the inbox again"
 
@@ -99,16 +101,17 @@ class Pace:
     tick: float
     workers: int
 
-    def leave(self, approved: float, busy: Sequence[float]) -> tuple[float, float]:
-        """Until when a worker is taken to be busy with a request, and when its answer leaves. [service_requests.3]
+    def leave(self, approved: float, busy: Sequence[float], equal: Sequence[float] = ()) -> tuple[float, float]:
+        """Until when a worker may be busy with a request, and when its answer leaves. [service_requests.3]
 
-        `busy` holds the same times of earlier requests. Every request counts as taking as long as it may, so that how
-        long it did take is seen by nobody.
+        `busy` holds the same times of earlier requests, and `equal` those with the same question, which it waits for
+        ([service_requests.2]). Every request counts as taking as long as it may, so that how long it did take is seen
+        by nobody.
         """
         ends = sorted((end for end in busy if end > approved), reverse=True)[: self.workers]
-        start = ends[-1] if len(ends) >= self.workers else approved
-        end = max(start, approved) + self.limit
-        return end, math.ceil((end + GRACE) / self.tick) * self.tick
+        free = ends[-1] if len(ends) >= self.workers else approved
+        end = max(approved, free, *equal) + GRACE + self.limit
+        return end, math.ceil((end + SETTLE) / self.tick) * self.tick
 
 
 class RequestStore:
@@ -159,8 +162,9 @@ class RequestStore:
     def _approve(
         self, connection: sa.Connection, request: Request, *, by: str, entry: int, now: float, rule: str | None
     ) -> Request:
-        busy = connection.execute(sa.select(REQUESTS.c.slot).where(REQUESTS.c.slot > now)).scalars().all()
-        slot, due = self._pace.leave(now, [float(end) for end in busy if end is not None])
+        slots = connection.execute(sa.select(REQUESTS.c.slot, REQUESTS.c.question).where(REQUESTS.c.slot > now)).all()
+        equal = [float(row.slot) for row in slots if row.question == request.question]
+        slot, due = self._pace.leave(now, [float(row.slot) for row in slots], equal)
         here = (REQUESTS.c.id == request.id) & (REQUESTS.c.state == "submitted")
         new = {"state": "queued", "decided": now, "decided_by": by, "rule": rule, "entry": entry, "slot": slot}
         if connection.execute(REQUESTS.update().where(here).values(due=due, **new)).rowcount != 1:
@@ -191,19 +195,24 @@ class RequestStore:
         if entry is None or entry.kind != "event":
             return False
         said = entry.plain
-        return (said.get("approves"), said.get("request")) == (request.plan, request.id)
+        if (said.get("approves"), said.get("request")) != (request.plan, request.id):
+            return False
+        own = entry.analyst == request.analyst  # who is named by the entry: who asked, if a rule approved
+        return said.get("event") == ("ask" if own else "approve")
 
     def claim(self, worker: str, now: float) -> Request | None:
         """The next request in the queue, for the worker that asks. [service_requests.2]"""
 
         def work(connection: sa.Connection) -> Request | None:
+            late = REQUESTS.update().where(REQUESTS.c.state == "queued", REQUESTS.c.slot <= now)
+            connection.execute(late.values(state="failed"))  # [service_requests.3]
             busy = sa.select(REQUESTS.c.question).where(REQUESTS.c.state == "running").scalar_subquery()
             query = sa.select(REQUESTS.c.id).where(REQUESTS.c.state == "queued", REQUESTS.c.question.not_in(busy))
-            for id_ in connection.execute(query.order_by(REQUESTS.c.decided, REQUESTS.c.id).limit(8)).scalars().all():
+            for id_ in connection.execute(query.order_by(REQUESTS.c.slot, REQUESTS.c.id).limit(8)).scalars().all():
                 here = (REQUESTS.c.id == id_) & (REQUESTS.c.state == "queued")
                 new = {"state": "running", "began": now, "worker": worker, "tries": REQUESTS.c.tries + 1}
                 if connection.execute(REQUESTS.update().where(here).values(**new)).rowcount == 1:
-                    return self._late(connection, _one(connection, id_), now)
+                    return _one(connection, id_)
             return None
 
         waiting = sa.select(REQUESTS.c.id).where(REQUESTS.c.state == "queued").limit(1)
@@ -211,13 +220,10 @@ class RequestStore:
             return None
         return self._ledger.beside(work, writes=True)
 
-    def _late(self, connection: sa.Connection, request: Request, now: float) -> Request:
-        """One that is begun later than was foreseen, as after a power cut, leaves later too. [service_requests.3]"""
-        if now <= (request.slot or 0.0) - self._pace.limit + GRACE:
-            return request
-        slot, due = self._pace.leave(now, [])
-        connection.execute(REQUESTS.update().where(REQUESTS.c.id == request.id).values(slot=slot, due=due))
-        return _one(connection, request.id)
+    def charged(self, name: str) -> bool:
+        """Whether the ledger has a charge for a request of this name."""
+        query = sa.select(ENTRIES.c.number).where(ENTRIES.c.request == name)
+        return self._ledger.beside(lambda c: c.execute(query).first()) is not None
 
     def finish(self, which: str, *, answered: str | None, said: str | None) -> None:
         """The end of a request; `answered` is the ledger's request that holds the answer."""
@@ -225,8 +231,27 @@ class RequestStore:
         new = {"state": "failed" if answered is None else "done", "answered": answered, "said": said}
         self._ledger.beside(lambda c: c.execute(REQUESTS.update().where(here).values(**new)), writes=True)
 
+    def resume(self, now: float) -> None:
+        """When the server starts: put back what was left, and let all that did not leave yet leave later.
+
+        All of it, whether it was finished before the server ended or not. [service_requests.3]
+        """
+        self.again()
+        inside = (REQUESTS.c.due > now) | (REQUESTS.c.state == "queued")
+        query = sa.select(REQUESTS.c.id, REQUESTS.c.question).where(REQUESTS.c.slot.is_not(None), inside)
+
+        def work(connection: sa.Connection) -> None:
+            slots: list[tuple[float, str]] = []
+            for row in connection.execute(query.order_by(REQUESTS.c.slot, REQUESTS.c.id)).all():
+                equal = [end for end, question in slots if question == row.question]
+                slot, due = self._pace.leave(now, [end for end, _ in slots], equal)
+                slots.append((slot, row.question))
+                connection.execute(REQUESTS.update().where(REQUESTS.c.id == row.id).values(slot=slot, due=due))
+
+        self._ledger.beside(work, writes=True)
+
     def again(self, worker: str | None = None) -> None:
-        """Put back what a worker left that is gone (or all, when the server starts); nothing is charged twice."""
+        """Put back what a worker left that is gone, or what all of them left; nothing is charged twice."""
         here = REQUESTS.c.state == "running"
         if worker is not None:
             here &= REQUESTS.c.worker == worker
@@ -321,7 +346,8 @@ def _one(connection: sa.Connection, which: str) -> Request:
 
 def _allowing(connection: sa.Connection, request: Request, now: float) -> Rule | None:
     """A rule under which this request needs nobody: its columns, and what is left of the rule's allowance."""
-    query = sa.select(RULES).where(RULES.c.active, RULES.c.source == request.source)
+    makers = sa.select(PEOPLE.c.name).where(PEOPLE.c.active, PEOPLE.c.role == "steward").scalar_subquery()
+    query = sa.select(RULES).where(RULES.c.active, RULES.c.source == request.source, RULES.c.made_by.in_(makers))
     for rule in (Rule(*row) for row in connection.execute(query)):
         if rule.analyst not in (None, request.analyst) or not set(json.loads(request.columns)) <= set(rule.names):
             continue

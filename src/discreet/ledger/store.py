@@ -34,7 +34,7 @@ from discreet.accounting.currency import checked
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerChanged, OverBudget
 from discreet.ledger import ledger_text as words
-from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, loss_to_plain, written
+from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, loss_to_plain, repeated, written
 from discreet.ledger.database import ACCOUNTS, ENTRIES, beside, parts, place, there
 from discreet.ledger.layout import settle
 from discreet.ledger.pages import Pages, found_ledger, identity, length
@@ -155,7 +155,7 @@ class Ledger:
         def work(pages: Pages, head: Head) -> tuple[Receipt, Head]:
             old = None if asked is None else pages.requested(asked)
             if old is not None:
-                receipt = _again(*old, body, name, who)  # [store.2]
+                receipt = repeated(*old, body, name, who)  # [store.2]
                 if receipt.answer is None:
                     pages.unanswered(head, old[0])
                 return receipt, head
@@ -373,22 +373,6 @@ class Ledger:
                 "it: an older copy was put back, or it was rewritten. Nothing is charged: put the right ledger back; "
                 "look with `discreet ledger verify`"
             )  # [store.4]
-
-
-def _again(
-    entry: Entry, answer: str | None, question: dict[str, object], population: str, analyst: str | None
-) -> Receipt:
-    """The receipt of a request that was charged before, if it is the same question."""
-    plain = entry.plain
-    same = all(plain[part] == question[part] for part in ("loss", "note"))
-    if not same or (entry.population, entry.analyst) != (population, analyst):
-        raise BadInput(f"request {entry.request!r} was another question before; give a new question a new request")
-    if plain.get("source") != question.get("source"):
-        raise BadInput(
-            f"request {entry.request!r} was about another table before: one at another place or with other columns; a "
-            "table in memory is another one each time it is opened. Give the question about this one a new request"
-        )
-    return Receipt.of(entry, answer, fresh=False)
 
 
 def sign_from_now(

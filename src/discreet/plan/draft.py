@@ -61,7 +61,7 @@ def draft(
         f"name = {_text(name)}",
         f"ledger = {_text(f'{stem}.ledger')}",
         f"{f'epsilon = {budget:g}':<24}# all that these people will ever spend",
-        f"delta = {delta if budget_delta is None else budget_delta:g}",
+        f"{f'delta = {delta if budget_delta is None else budget_delta:g}':<24}# never changed: later plans need some",
         "",
         "[spend]                 # of it, by this plan",
         f"epsilon = {epsilon:g}",

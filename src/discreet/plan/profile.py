@@ -25,8 +25,8 @@ from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
 from discreet.plan.pricing import price
 from discreet.plan.profile_card import Profile
-from discreet.plan.run_plan import Watch, dossier, methods, shown, stored
-from discreet.privacy.exact import Number, exact, show
+from discreet.plan.run_plan import Watch, dossier, mechanisms, methods, shown, stored
+from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import Guarantee, Neighbours, plural
 from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness, refusal_of
@@ -203,6 +203,12 @@ def describe(
     True
     """
     if ledger is not None:
+        kept = getattr(budget, "delta", 0.0)
+        if budget is not None and is_number(delta) and delta > kept:  # before a budget is opened that is never changed
+            raise BadInput(
+                f"this profile costs delta {show(delta)}, and a new budget would have {show(kept)} for ever; give it a "
+                "delta, budget=discreet.Budget(3.0, 1e-5), on the command line --budget-delta 1e-5"
+            )
         terms: dict[str, Any] = {"neighbours": neighbours, "unit": unit, "table": table, "engine": engine}
         with open_session(
             source, person, budget, ledger, population=population, rng=rng, types=types, **terms
@@ -289,7 +295,7 @@ def _answered(
         spent=spent,
         balance=None if charged is None else (charged[1], charged[0].balance),
         composition=f"One budget for the whole profile: epsilon {show(spent.epsilon)}, delta {show(spent.delta)}.",
-        methods=methods([question for _, question, _ in answers], [release for _, _, release in answers]),
+        methods=methods([question for _, question, _ in answers], [mechanisms(shown(one)) for _, _, one in answers]),
         answers=[release for _, _, release in answers],
         receipt=receipt,
         plan=None,

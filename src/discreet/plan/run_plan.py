@@ -98,7 +98,7 @@ def _dossier(
         spent=spent,
         balance=(before, private.balance),
         composition=composition(bound.priced),
-        methods=methods(bound.priced.questions, answers),
+        methods=methods(bound.priced.questions, [mechanisms(entry) for entry in entries]),
         answers=answers,
         receipt=receipt,
         plan=bound.digest,
@@ -288,13 +288,20 @@ def _all(answers: Sequence[Release[Any] | Groups]) -> list[Release[Any]]:
     return [one for answer in answers for one in (answer.values() if isinstance(answer, Groups) else [answer])]
 
 
-def methods(questions: Sequence[Question], answers: Sequence[Release[Any] | Groups]) -> list[dict[str, str]]:
-    """Each statistic once, for readers: what it gives, who has published the method, and its name in the records."""
+def mechanisms(entry: Mapping[str, Any]) -> list[str]:
+    """The names in the records of an entry, new or stored: of one release, or of one for each group."""
+    groups = entry.get("groups")
+    made = [entry["release"]] if groups is None else [group["release"] for group in groups]
+    return [one["provenance"]["mechanism"] for one in made]
+
+
+def methods(questions: Sequence[Question], mechanisms: Sequence[Sequence[str]]) -> list[dict[str, str]]:
+    """Each statistic once, for readers: what it gives, who has published the method, and its names in the records."""
     found: dict[str, tuple[str, dict[str, None], dict[str, None]]] = {}
-    for question, answer in zip(questions, answers, strict=True):
+    for question, names in zip(questions, mechanisms, strict=True):
         price, name = question.price, question.statistic.name
         _, sources, recorded = found.setdefault(name, (_told(question.statistic.make.__doc__ or ""), {}, {}))
-        recorded |= dict.fromkeys(one.provenance.mechanism for one in _all([answer]))
+        recorded |= dict.fromkeys(names)
         if price.finder is not None:
             recorded[type(price.finder).__name__] = None
         if source := published(type(price.mechanism)):

@@ -2,8 +2,8 @@
 
 Promise
     [stored_answers.1] An answer is taken for a question only if it was drawn for the same one: statistic, columns,
-    conditions, groups, options, person, relation, unit, table, date and, where the plan fixes it, price. Taking it
-    costs nothing.
+    conditions, groups, options, person, what is made of a person's rows, relation, unit, table, date and, where the
+    plan fixes it, price. Taking it costs nothing.
 Why
     [stored_answers.1] The digest of a question is of all that its mechanism and its rows depend on but for a price that
     is a share of the plan's. What is read is a stored answer, whose charge is in the ledger: post-processing.
@@ -22,6 +22,7 @@ from discreet.errors import BadInput
 from discreet.plan.plan_file import PlannedRelease
 from discreet.privacy.exact import exact, show
 from discreet.tables.table import Table
+from discreet.tables.where import Where
 
 if TYPE_CHECKING:
     from discreet.ledger import Ledger
@@ -60,9 +61,23 @@ def digest_of(question: Question, entry: PlannedRelease, table: Table, as_of: st
         "neighbours": question.people.neighbours.name,
         "table": table.identity,
         "as_of": as_of,
+        "rules": _rules(question),
         "price": [entry.epsilon, entry.accuracy, entry.delta],
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _rules(question: Question) -> list[Any]:
+    """What is made of a person's rows in the columns of its conditions and groups, and how many rows count."""
+    rules, by = question.wanted.rules, () if question.grouping is None else question.grouping.by
+    if question.people.person is None:
+        return []
+    conditions = [Where.parse(want.name) for want in question.wanted.wants if want.kind == "where"]
+    conditions += [] if question.where is None else [question.where]
+    read = [(test.column, test.reading) for one in conditions for test in one.tests] + [
+        (name, "category") for name in by
+    ]
+    return [rules.cap, *([name, rules.of(name, reading)] for name, reading in read)]
 
 
 def kept_answers(ledger: "Ledger", population: str, analyst: str | None, digests: Sequence[str]) -> dict[int, Kept]:
@@ -105,4 +120,9 @@ def left_for_new(spend: Budget, kept: Mapping[int, Kept], new: int) -> Budget:
             f"the plan may spend epsilon {show(spend.epsilon)} in all, and its {len(kept)} stored answers cost "
             f"{show(epsilon)}: nothing is left for the {new} new. Raise [spend] epsilon by what they may cost"
         )
-    return Budget(rest, max(Fraction(0), exact(spend.delta) - delta))
+    return Budget(_written(rest), max(Fraction(0), exact(spend.delta) - delta))
+
+
+def _written(rest: Fraction) -> Fraction:
+    """No more than it, in few digits: prices are compared as they are written, and a float would be a little more."""
+    return Fraction(rest * 10**12 // 1, 10**12)

@@ -238,9 +238,7 @@ class Shown:
             case Density():
                 half = max(((number.high or 0.0) - (number.low or 0.0) for number in barred), default=0.0) / 2
                 return f"within {few(half)} at the widest"
-            case Scalar() if barred:
-                return barred[0].told[1]
-        return ""
+        return barred[0].told[1] if len(barred) == 1 else ""
 
     @property
     def short(self) -> str:

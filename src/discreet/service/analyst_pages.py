@@ -13,7 +13,7 @@ from discreet.service.asked_plan import LARGEST, to_form, to_text
 from discreet.service.desk import Desk, budget_of
 from discreet.service.guards import Posted, Visitor, posted, visitor
 from discreet.service.settings import Source
-from discreet.service.views import render, report_body
+from discreet.service.views import SORTS, ordered, render, report_body
 
 router = APIRouter(include_in_schema=False)
 Who = Annotated[Visitor, Depends(visitor)]
@@ -43,11 +43,12 @@ def catalogue(who: Who) -> HTMLResponse:
 
 
 @router.get("/catalogue/{name}")
-def table(name: str, who: Who) -> HTMLResponse:
+def table(name: str, who: Who, sort: str = "") -> HTMLResponse:
     """One table: schema, codebook, budget."""
     source = source_of(who.desk, name)
     part = who.desk.part(source, who.person.name)
-    given = {"source": source, "columns": who.desk.schema(source), "budget": None if part is None else budget_of(part)}
+    columns, by = ordered(who.desk.schema(source), sort, ("name", "kind", "label"))
+    given = {"source": source, "columns": columns, "sort": by, "budget": None if part is None else budget_of(part)}
     return HTMLResponse(render("table.html", visitor=who, title=source.title, **given))
 
 
@@ -147,10 +148,11 @@ def submit(name: str, sent: Sent) -> Response:
 
 
 @router.get("/requests")
-def requests(who: Who) -> HTMLResponse:
+def requests(who: Who, sort: str = "") -> HTMLResponse:
     """One's own requests."""
     mine = [who.desk.state_of(one) for one in who.desk.requests.listed({"analyst": who.person.name})]
-    return HTMLResponse(render("requests.html", visitor=who, title="My requests", requests=mine))
+    rows, by = ordered(mine, sort, SORTS)
+    return HTMLResponse(render("requests.html", visitor=who, title="My requests", requests=rows, sort=by))
 
 
 @router.get("/requests/{which}")

@@ -7,7 +7,7 @@ from starlette.responses import HTMLResponse, Response
 
 from discreet.service.desk import budget_of
 from discreet.service.guards import Visitor, visitor
-from discreet.service.views import render
+from discreet.service.views import SORTS, ordered, render
 
 router = APIRouter(include_in_schema=False)
 SHOWN = 100
@@ -54,7 +54,8 @@ def export(form: str, who: Auditor) -> Response:
 
 
 @router.get("/questions")
-def questions(who: Auditor) -> HTMLResponse:
+def questions(who: Auditor, sort: str = "") -> HTMLResponse:
     """Who asked what, and what was decided."""
     every = [who.desk.state_of(one) for one in who.desk.requests.listed({})]
-    return HTMLResponse(render("questions.html", visitor=who, title="Who asked what", requests=every))
+    rows, by = ordered(every, sort, SORTS)
+    return HTMLResponse(render("questions.html", visitor=who, title="Who asked what", requests=rows, sort=by))

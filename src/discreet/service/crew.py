@@ -29,7 +29,7 @@ class Crew:
 
     def start(self) -> None:
         """Put back what the last server left, and begin."""
-        self._desk.requests.again()
+        self._desk.requests.resume(self._desk.clock())
         for thread in self._threads:
             thread.start()
 
@@ -78,7 +78,13 @@ class Crew:
             for line in lines:
                 word, _, which = line.decode().partition(" ")
                 current = which if word == "begin" else ""
-                until = time.monotonic() + self._desk.settings.limit if word == "begin" else None
+                until = time.monotonic() + self._left(which) if word == "begin" else None
+
+    def _left(self, which: str) -> float:
+        """The seconds that a request may take from now on: never beyond its public end. [service_requests.3]"""
+        found = self._desk.requests.find(which)
+        end = 0.0 if found is None or found.slot is None else found.slot
+        return min(self._desk.settings.limit, end - self._desk.clock())
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

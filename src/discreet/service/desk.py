@@ -36,7 +36,8 @@ from discreet.service.settings import CodebookColumn, Settings, Source
 from discreet.tables.opening import read
 
 NO_ANSWER: Final = (
-    "No answer could be made. What was charged stays charged. Why is not shown, as it might tell of the data."
+    "No answer could be made. What was charged stays charged. Why is not shown, as it might tell of the data. "
+    "To ask again, give the request another title: that is a new request, with a charge of its own."
 )
 WRONG: Final = "Name and password do not fit, or too many attempts were made. Wait a while, and try again."
 SCOPES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -55,8 +56,8 @@ class Desk:
     def __init__(self, settings: Settings, folder: Path, clock: Callable[[], float] = time.time) -> None:
         self.settings, self.folder, self.clock = settings, folder, clock
         key, anchor = (None if one is None else folder / one for one in (settings.key, settings.anchor))
-        where = settings.ledger if "://" in settings.ledger else folder / settings.ledger
-        self.ledger = Ledger(where, key=key, anchor=anchor)
+        self.where = settings.ledger if "://" in settings.ledger else folder / settings.ledger
+        self.ledger = Ledger(self.where, key=key, anchor=anchor)
         self.pace = Pace(limit=settings.limit, tick=settings.tick, workers=settings.workers)
         self.people, self.requests = PeopleStore(self.ledger), RequestStore(self.ledger, self.pace)
         self._priced: OrderedDict[tuple[str, str, str], Asked] = OrderedDict()

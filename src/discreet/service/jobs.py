@@ -7,8 +7,8 @@ Promise
 Why
     [jobs.1] `approval` reads the chain ([service_requests.1]) and the plan is bound anew and compared with what was
     signed; then [run_plan.1]. [jobs.2] The plan's digest is the ledger's request ([store.2]); an answer is shown from
-    the ledger alone. [jobs.3] Errors that are raised before the charge are of three kinds that say so; each has its own
-    fixed sentence. All others have none: the page has it.
+    the ledger alone. [jobs.3] Whether something was charged is asked of the ledger, not of the error. If nothing was,
+    no row was read, and the sentence is that of the error's kind; else it is the page's, whatever the error.
 """
 
 import os
@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from discreet.errors import BadInput, DiscreetError, OverBudget, Refused
+from discreet.errors import BadInput, OverBudget, Refused
 from discreet.ledger.service_requests import Request
 from discreet.plan.run_plan import run_plan
 from discreet.service.asked_plan import understood
@@ -30,14 +30,23 @@ UNSIGNED: Final = "No signed approval of this plan was found. Nothing was charge
 MOVED: Final = "The table was declared anew after this was approved. Nothing was charged; ask again."
 SPENT: Final = "Less than this costs was left of the budget when its turn came. Nothing was charged."
 CANNOT: Final = "The table cannot be asked this as it is declared now. Nothing was charged."
+BROKEN: Final = "The service could not begin. Nothing was charged; tell its administrator, and ask again."
 
 
 def work_off(desk: Desk, request: Request) -> None:
     """Answer one request: charge, read, store; and note where its answer is."""
+    answered: str | None = None
+    said: str | None
     try:
         answered, said = _answer(desk, request)
-    except Exception:  # noqa: BLE001  whatever it says may tell of the data: [jobs.3]
-        answered, said = None, None
+    except OverBudget:
+        said = SPENT
+    except (BadInput, Refused):
+        said = CANNOT
+    except Exception:  # noqa: BLE001  what it says is passed on to nobody: [jobs.3]
+        said = BROKEN
+    if desk.requests.charged(f"plan {request.plan}"):  # by this try, or by one before: [jobs.3]
+        said = None
     desk.requests.finish(request.id, answered=answered, said=said)
 
 
@@ -48,17 +57,10 @@ def _answer(desk: Desk, request: Request) -> tuple[str | None, str | None]:
     for equal in desk.requests.listed({"question": request.question, "state": "done"}):
         if equal.answered is not None and desk.ledger.answer(equal.answered) is not None:
             return equal.answered, None  # stored already: nothing is charged
-    try:
-        asked = understood(request.text, source, request.analyst, desk.folder)
-        if asked.bound.digest != request.plan:  # [jobs.1]
-            return None, MOVED
-        run_plan(asked.bound)  # [jobs.2]
-    except OverBudget:
-        return None, SPENT
-    except (BadInput, Refused):
-        return None, CANNOT
-    except DiscreetError:
-        return None, None
+    asked = understood(request.text, source, request.analyst, desk.folder)
+    if asked.bound.digest != request.plan:  # [jobs.1]
+        return None, MOVED
+    run_plan(asked.bound)  # [jobs.2]
     return asked.bound.request, None
 
 

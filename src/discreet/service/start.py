@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from discreet.datasets import NHANES_BOUNDS, NHANES_CATEGORIES, NHANES_COLUMNS, NHANES_UNITS
 from discreet.errors import BadInput
+from discreet.ledger.serving_lock import serving_alone
 from discreet.service.asked_plan import as_toml
 from discreet.service.crew import Crew
 from discreet.service.desk import Desk
@@ -53,19 +54,20 @@ def serve(config: Path, *, port: int | None = None, say: Say, demo: tuple[tuple[
         app.state.demo = demo
         statistics_menu()  # loads them now, not when somebody waits
         scheme = "http" if settings.host in ("127.0.0.1", "localhost", "::1") else "http, behind your HTTPS proxy"
-        say(f"Serving on {settings.host}:{settings.port} ({scheme}); stop with Ctrl-C")
-        uvicorn.run(
-            app,
-            host=settings.host,
-            port=settings.port,
-            log_level="error",  # nothing of what people ask goes into a log
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=500,
-            timeout_keep_alive=10,
-            h11_max_incomplete_event_size=65_536,
-        )
+        with serving_alone(desk.where):
+            say(f"Serving on {settings.host}:{settings.port} ({scheme}); stop with Ctrl-C")
+            uvicorn.run(
+                app,
+                host=settings.host,
+                port=settings.port,
+                log_level="error",  # nothing of what people ask goes into a log
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                limit_concurrency=500,
+                timeout_keep_alive=10,
+                h11_max_incomplete_event_size=65_536,
+            )
     finally:
         desk.close()
 

@@ -12,7 +12,7 @@ from discreet.service.asked_plan import asks
 from discreet.service.desk import budget_of
 from discreet.service.guards import Posted, Visitor, posted, visitor
 from discreet.service.passwords import fresh, salted
-from discreet.service.views import render
+from discreet.service.views import SORTS, ordered, render
 
 router = APIRouter(include_in_schema=False)
 Sent = Annotated[Posted, Depends(posted)]
@@ -37,12 +37,13 @@ Keeper = Annotated[Visitor, Depends(keeper)]
 
 
 @router.get("/inbox")
-def inbox(who: Steward) -> HTMLResponse:
+def inbox(who: Steward, sort: str = "") -> HTMLResponse:
     """What waits, and what was decided."""
     desk = who.desk
     waiting = [desk.state_of(one) for one in desk.requests.listed({"state": WAITING})]
     decided = [desk.state_of(one) for one in desk.requests.listed({"state": DECIDED}, 50)]
-    return HTMLResponse(render("inbox.html", visitor=who, title="Inbox", waiting=waiting, decided=decided))
+    rows, by = ordered(decided, sort, SORTS)
+    return HTMLResponse(render("inbox.html", visitor=who, title="Inbox", waiting=waiting, decided=rows, sort=by))
 
 
 @router.get("/inbox/{which}")

@@ -1,7 +1,7 @@
 """Pages from templates: escaped by default, with the report's style, and pictures of budgets."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -20,6 +20,7 @@ from discreet.version import __version__
 SHARE: Final = re.compile(r'class="(up|down)" style="--share:(\d{1,3})%"')
 SHARES: Final = "".join(f".share-{share}{{--share:{share}%}}" for share in range(101))
 ROLES: Final = {"analyst": "Analyst", "steward": "Data steward", "auditor": "Auditor", "admin": "Administrator"}
+SORTS: Final = ("title", "analyst", "source", "state", "epsilon", "made", "due", "decided_by", "decided")
 STATES: Final = {
     "submitted": "Waits for approval",
     "declined": "Declined",
@@ -51,6 +52,16 @@ def style() -> str:
     """The style sheet: the report's, then the service's own."""
     own = files("discreet.service").joinpath("static", "service.css").read_text("utf-8")
     return f"{SHEET}\n{SHARES}\n{own}"
+
+
+def ordered(rows: Sequence[Mapping[str, Any]], sort: str, keys: Sequence[str]) -> tuple[list[Mapping[str, Any]], str]:
+    """The rows by one of their columns, the other way round after a minus; as they are if there is no such column."""
+    key = sort.removeprefix("-")
+    if key not in keys:
+        return list(rows), ""
+    shown = [row for row in rows if row[key] is not None]  # what is not there comes last
+    turned = sorted(shown, key=lambda row: row[key], reverse=sort.startswith("-"))
+    return turned + [row for row in rows if row[key] is None], sort
 
 
 def when(seconds: float | None) -> str:

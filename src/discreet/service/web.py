@@ -28,6 +28,7 @@ SAYS: Final = {
     422: "This cannot be understood.",
     500: "The service could not do this. Nothing more is shown. Please tell its administrator.",
 }
+TITLES: Final = {403: "Not open to you", 404: "Not found", 413: "Too large", 500: "Something went wrong"}
 STATIC: Final = {"htmx.min.js": "text/javascript", "service.js": "text/javascript", "favicon.svg": "image/svg+xml"}
 
 
@@ -46,7 +47,7 @@ def make_app(desk: Desk, crew: Crew | None = None) -> FastAPI:
         title="discreet", docs_url=None, redoc_url=None, openapi_url=None, lifespan=life, redirect_slashes=False
     )
     app.state.desk = desk
-    app.add_middleware(Gate, hosts=desk.settings.hosts, https=desk.settings.secure)
+    app.add_middleware(Gate, hosts=desk.settings.hosts, https=desk.settings.secure, fault=_fault)
     for part in (sign_in_pages, analyst_pages, steward_pages, auditor_pages, api_v1):
         app.include_router(part.router)
     app.include_router(api_v1.pages)
@@ -54,7 +55,6 @@ def make_app(desk: Desk, crew: Crew | None = None) -> FastAPI:
     app.add_exception_handler(PlainHTTPException, _refused)  # type: ignore[arg-type]
     app.add_exception_handler(RequestValidationError, _misread)  # type: ignore[arg-type]
     app.add_exception_handler(DiscreetError, _ours)  # type: ignore[arg-type]
-    app.add_exception_handler(Exception, _fault)
     return app
 
 
@@ -85,7 +85,9 @@ def _told(request: Request, status: int, says: str) -> Response:
         who = None
     if status == 401:
         return HTMLResponse(sign_in_pages.sign_in_page(request, says), 401)
-    return HTMLResponse(render("error.html", visitor=who, says=says, status=status, title="Not done"), status)
+    return HTMLResponse(
+        render("error.html", visitor=who, says=says, status=status, title=TITLES.get(status, "Not done")), status
+    )
 
 
 async def _refused(request: Request, error: PlainHTTPException) -> Response:
@@ -104,5 +106,8 @@ async def _ours(request: Request, error: DiscreetError) -> Response:
     return _told(request, 422, str(error)) if isinstance(error, BadInput) else _told(request, 500, SAYS[500])
 
 
-async def _fault(request: Request, _: Exception) -> Response:
-    return _told(request, 500, SAYS[500])
+def _fault(path: str) -> Response:
+    """What is said when nobody foresaw the error; the ledger may be gone, so nobody is looked up."""
+    if path.startswith("/api/"):
+        return JSONResponse({"error": SAYS[500]}, 500)
+    return HTMLResponse(render("error.html", visitor=None, says=SAYS[500], status=500, title=TITLES[500]), 500)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
@@ -67,6 +68,12 @@ class SquaredTail:
         """The length that k rows exceed."""
         return np.sqrt(self.less + self.inner.at(k))
 
+    def beyond(self, length: float) -> float:
+        """How many rows are longer: `at` the other way round."""
+        inner, part = self.inner, min(max(self.inner.beyond / self.inner.size, 1e-12), 0.98)
+        score = math.log(max(length**2 - self.less, 1e-300) / inner.edge) / inner.slope - float(ndtri(part / 2))
+        return 2 * inner.size * float(ndtr(-max(score, 0.0)))
+
     def excess(self, k: float, power: int = 1) -> float:
         """The sum over the k longest of length^power, less the same of the shortest of them: for powers 1, at most that
         much, 2 and 4."""
@@ -82,6 +89,44 @@ class SquaredTail:
         return max(
             (float(k) for k in tried if self.excess(k, power) <= share * float(self.at(k)) ** power), default=low
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """Lengths by the tail of the frame `before`, where those that were `seen` last go far beyond: by noise, or by rows
+    that the frame before did not show. The limit is as if by noise, what it may cut as if by such rows.
+
+    >>> before, seen = Tail(5000.0, 6.0, 100.0, 0.2, 4.0, 256.0), SquaredTail(Tail(5000.0, 90.0, 40.0, 0.9, 9.0), 10.0)
+    >>> doubted = Doubted(before, seen)
+    >>> float(doubted.at(100.0)), doubted.excess(100.0) > before.excess(100.0)
+    (6.0, True)
+    """
+
+    before: Tail
+    seen: SquaredTail
+
+    @property
+    def typical(self) -> float:
+        """A length that about half of the rows exceed."""
+        return self.before.typical
+
+    @property
+    def fourth(self) -> float:
+        """No less than the mean of fourth powers."""
+        return max(self.before.fourth, self.seen.fourth)
+
+    def at(self, k: Any) -> Any:
+        """The length that k rows exceed, by the tail before."""
+        return self.before.at(k)
+
+    def excess(self, k: float, power: int = 1) -> float:
+        """The sum of length^power, less that of `at(k)`, over all rows that are longer: the larger of both tails."""
+        longer = self.seen.beyond(float(self.at(k)))
+        return max(self.before.excess(k, power), self.seen.excess(longer, power))
+
+    def most(self, low: float, high: float, share: float, power: int = 1) -> float:
+        """As the tail before has it."""
+        return self.before.most(low, high, share, power)
 
 
 def squared_tail(

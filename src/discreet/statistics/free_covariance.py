@@ -28,7 +28,8 @@ Why
     frame is centred. A noisy number of rows
     multiplies S - I, as under ADD_OR_REMOVE the sum of u u' - I is released. An entry of the sample covariance has the
     variance (E z_i^2 z_j^2 - S_ij^2) / n, z the columns about their means; half the noise of the first is added to it,
-    and what its tail tells of the rows that are cut. The half-width allows for the bias as [least_squares.3] does.
+    and what its tail tells of the rows that are cut: the longer one of two tails where noise may have
+    made it so. The half-width allows for the bias as [least_squares.3] does.
     [free_covariance.4] With c the constant entry, the sum of c u over c is that of u, and its noise s / (c sqrt 2). A
     row of length l beyond the radius R counts as u R^2 / l^2: it loses l - R^2 / l <= 2 (l - R) at most.
 Needs
@@ -72,7 +73,7 @@ from discreet.stages.octaves import (
     tail_of,
 )
 from discreet.stages.shrinkage import to_diagonal
-from discreet.stages.squared_tail import Lengths, squared_tail
+from discreet.stages.squared_tail import Doubted, Lengths, squared_tail
 
 COUNT, COLUMNS, TAIL, LATE, FOURTH = (Fraction(part, 1000) for part in (5, 100, 10, 60, 80))  # of mu squared
 TURNS: Final = (Fraction(40, 1000), Fraction(120, 1000))  # a turn: of several, of a single one
@@ -251,7 +252,8 @@ def _longest(found: Floats, stages: FreeStages, size: float, before: Tail, drawn
     """The tail of lengths in the last frame. [free_covariance.1], [free_covariance.2]
 
     Where those of the frame `before` are nearly the same, half octaves of them do not tell them apart, and those of
-    squares do. A tail that is then far longer than before is one of noise, and the one before is taken."""
+    squares do. A tail that is then far longer than before may be one of noise: the limit is that of the one before, and
+    what it may cut that of both."""
     cost = stages.costs.part("late", Gaussian)
     if stages.columns <= SEVERAL or before.slope >= EVEN:  # [free_covariance.2]
         return tail_of(found, size, cost=cost, **drawn)  # [free_covariance.1]
@@ -259,7 +261,8 @@ def _longest(found: Floats, stages: FreeStages, size: float, before: Tail, drawn
     if squared is None:
         return None
     known = before.times(squared.typical / before.typical)
-    return known if squared.at(stages.moved) > FARTHER * known.at(stages.moved) else squared  # [free_covariance.2]
+    far = squared.at(stages.moved) > FARTHER * known.at(stages.moved)
+    return Doubted(known, squared) if far else squared  # [free_covariance.2], [free_covariance.3]
 
 
 def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> FreeMoment | str:

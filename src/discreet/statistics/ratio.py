@@ -150,8 +150,11 @@ class Ratio:
                 f"this epsilon it must be {show(least)}. Bring more rows, ask for a larger epsilon, or give narrower "
             )
             return replace(blank, refusal=f"{why}bounds")
-        square = self._squares(values, above, below, rng)  # [ratio.1]
-        spread = RatioSpread(above, below, square, float(self.per), self.counts, self.names)
+        most = _farthest(above, below)
+        if not max(most, self.per * most / below.estimate, self.per * abs(above.estimate / below.estimate)) < LARGEST:
+            return replace(blank, refusal="the ratio reaches beyond 1e250; rescale the columns")  # [ratio.2]
+        error = self._error(values, above, below, rng)  # [ratio.1]
+        spread = RatioSpread(above, below, error, float(self.per), self.counts, self.names)
         provenance = replace(blank.provenance, notes=tuple(notes))
         return replace(blank, answer=spread.estimate, spread=spread, provenance=provenance)
 
@@ -160,25 +163,30 @@ class Ratio:
         terms: dict[str, Any] = {"size": seen, "neighbours": self.neighbours, "rng": rng}
         return find_tail(values, epsilon, centre=0.0, last={"mean": Share()}, **terms)
 
-    def _squares(self, values: tuple[Any, Any], above: TotalSpread, below: TotalSpread, rng: Randomness) -> float:
-        """The noisy sum of squares of x - r y, one scale of its noise added. [ratio.1], [ratio.3]"""
+    def _error(self, values: tuple[Any, Any], above: TotalSpread, below: TotalSpread, rng: Randomness) -> float:
+        """The root of the noisy sum of squares of x - r y, one scale of its noise added. [ratio.1], [ratio.3]"""
         ratio = above.estimate / below.estimate
         x, y = (
             np.clip(np.where(np.isnan(part), 0.0, part), *total.ends)
             for part, total in zip(values, (above, below), strict=True)
         )
-        corners = [abs(a - ratio * b) for a in above.ends for b in below.ends]
-        most = max(*corners, 1 / LARGEST)  # [ratio.1]
+        most = _farthest(above, below)  # [ratio.1]
         terms: dict[str, Any] = {"cost": self.stages.part("residuals", Laplace), "neighbours": self.neighbours}
         found = noisy_moment(x - ratio * y, centre=0.0, radius=most, power=2, rng=rng, **terms)  # [ratio.1]
-        return most**2 * max(found.total + found.noise, found.noise)  # [ratio.3]
+        return most * math.sqrt(max(found.total + found.noise, found.noise))  # [ratio.3]; most^2 may be no float
+
+
+def _farthest(above: TotalSpread, below: TotalSpread) -> float:
+    """The most that x - r y can be: at the corners of both ranges. [ratio.1]"""
+    ratio = above.estimate / below.estimate
+    return max(*(abs(a - ratio * b) for a in above.ends for b in below.ends), 1 / LARGEST)
 
 
 def _checked(bounds: Any, counts: bool) -> tuple[Ends, Ends] | None:
     """Public bounds of both columns, those of y not below 0; or none."""
     if bounds is None:
         return None
-    if not isinstance(bounds, list | tuple) or len(bounds) != 2:
+    if not isinstance(bounds, list | tuple) or len(bounds) != 2 or any(is_number(pair) for pair in bounds):
         raise BadInput(f"bounds is {bounds!r}; give those of both columns, bounds=[(0, 10), (0, 365)] say")
     for pair in bounds:
         check_bounds(pair, 1e100)
@@ -204,7 +212,7 @@ class RatioSpread:
 
     above: TotalSpread
     below: TotalSpread
-    square: float
+    error: float
     per: float
     counts: bool
     names: tuple[str, str]
@@ -221,7 +229,7 @@ class RatioSpread:
     @property
     def sampling(self) -> float:
         """Standard deviation from sampling people."""
-        return self.per * math.sqrt(self.square) / self.below.estimate
+        return self.per * self.error / self.below.estimate
 
     @property
     def privacy(self) -> float:
@@ -234,7 +242,7 @@ class RatioSpread:
 
     def interval(self, confidence: float) -> Interval:
         """Fieller's: every ratio at which the first total less it times the second may be 0. [ratio.3]"""
-        wide, normal = stretched(confidence), math.sqrt(self.square)
+        wide, normal = stretched(confidence), self.error
         a, b, found = self.above.estimate, self.below.estimate, self._ratio
 
         def possible(ratio: float) -> bool:

@@ -247,6 +247,8 @@ class _Sums:
             )
         mean = min(max(total / whole, -1.0), 1.0)
         if self.asked.of == "sum":
+            if not largest * self.radius < LARGEST:  # [survey.2]
+                return "weights times values reach beyond 1e250; divide one of them by a public number"
             return self._error(total, largest * self.radius, total, 0.0, 2 * self.noise)
         noise = 2 * self.noise * math.hypot(1, mean) / whole
         found = self._error(mean, self.radius, mean, whole, noise)

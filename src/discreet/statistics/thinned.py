@@ -54,6 +54,15 @@ class Thinned:
     neighbours: Neighbours = Neighbours.ADD_OR_REMOVE
     unit: str = "row"
 
+    def __post_init__(self) -> None:
+        inner = self.inner.guarantee
+        cost = (2 if self.neighbours.size_is_public else 1) * exact(inner.epsilon)  # [thinned.1]
+        if inner.neighbours.size_is_public or inner.delta or cost > exact(self.epsilon):
+            raise BadInput(
+                f"the inner mechanism promises {inner}; give a pure one under ADD_OR_REMOVE, at no more than epsilon "
+                f"{show(self.epsilon)}, half of it under REPLACE: how many people are kept is private"
+            )
+
     guarantee = promised
 
     @property

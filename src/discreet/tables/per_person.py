@@ -22,6 +22,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from discreet.errors import BadInput
 from discreet.tables.cells import Codes
 
 Rule: TypeAlias = Literal["first", "last", "mean", "sum", "count", "min", "max", "any", "all"]
@@ -47,6 +48,28 @@ class Rules:
         rule = self.by.get(name, self.by.get("", "mean" if kind == "number" else "first"))
         fits = ("first", "last") if kind == "category" else OF_TRUTHS if kind in ("text", "missing") else RULES
         return rule if rule in fits else "first"
+
+    def check_people(self, statistic: str, *, column: str | None = None, alone: bool = False) -> None:
+        """Refuse to count people by a rule that makes numbers of rows: their rows, or a total, may be meant.
+
+        `column` is the one with a yes or no, None for a condition, or for all people if they are counted `alone`.
+        """
+        rule = self.by.get(column or "", self.by.get(""))
+        if rule not in (CAPPED if column is not None or alone else ("count",)):
+            return
+        cap, name = self.cap or 5, "column" if column is None else repr(column)
+        meant = "the number of rows" if rule == "count" else "a total"
+        total = f"sum({name}, per_person={rule!r}, max_rows={cap}, bounds=(0, {cap}))"
+        total += " of any column" if column is None and rule == "count" else ""
+        if column is not None:
+            people = "people with a yes in any row, give per_person='any'"
+        elif alone:
+            people = "people, leave per_person out"
+        else:
+            people = f"people by a condition, give per_person={{column: {rule!r}}}"
+        raise BadInput(
+            f"per_person is {rule!r}, and {statistic} is about people; for {meant} ask {total}; for {people}"
+        )
 
 
 def turns(codes: Codes, people: int) -> Codes:

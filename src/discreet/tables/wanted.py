@@ -97,7 +97,9 @@ class Wanted:
             names = [reference] if isinstance(reference, str) else list(reference)
             formula = next(iter(reference.values())) if isinstance(reference, dict) else None
             part = f"{parameter} " if parameter in ("offset", "weights") else ""
-            shown += [] if any(name.startswith(OWN) for name in names) else [formula or part + " and ".join(names)]
+            equal = [one.equals for one in self.wants if one.name in names and one.equals is not None]
+            told = formula or part + " and ".join(names) + (f" == {equal[0]!r}" if equal else "")
+            shown += [] if any(name.startswith(OWN) for name in names) else [told]
         return ", ".join(shown)
 
     @property
@@ -189,19 +191,18 @@ def wanted(
     listed = arguments.get("categories") if statistic.blocks else None  # public, so they are no numbers
     kinds |= {name: "category" for name in kinds if isinstance(listed, Mapping) and name in listed}
     if not kinds:  # any column tells how many there are
+        rules.check_people(statistic.name, alone=terms.where is None)
         return Wanted({}, (Want(table.names[0], "category"),), about, rules)
     wants = []
     for name, kind in kinds.items():
         chosen = "keep" if kind == "where" or name in table.complete else missing.get(name, missing.get("", "drop"))
-        rule = (
-            "first"
-            if kind == "where"
-            else rules.by.get(name, rules.by.get("", "mean" if kind == "number" else "first"))
-        )
+        usual = rules.by.get("", "mean" if kind == "number" else "first")
+        rule = "first" if kind == "where" else rules.by.get(name, usual)
         if kind == "date" and not (isinstance(chosen, str) and chosen in ("keep", "drop")):
             chosen = public_day(chosen, "missing")
-        counted = equals if kind == "boolean" else None
-        check_levels("equals", [counted], table, name)
+        if kind in ("boolean", "where"):
+            rules.check_people(statistic.name, column=name if kind == "boolean" else None)
+        check_levels("equals", [counted := equals if kind == "boolean" else None], table, name)
         wants.append(Want(name, kind, missing=chosen, rule=rule, cap=terms.max_rows, equals=counted))  # type: ignore[arg-type]
     _check_listed(table, kinds, references.get("y"), arguments)
     return Wanted(references, tuple(wants), about, rules)

@@ -1,0 +1,146 @@
+"""The audit of linear regression where there are many columns: sums are pooled and steps averaged."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import audit
+from discreet.accounting.compose import implies
+from discreet.audit.replay import drawn, exceeds
+from discreet.models import newton_stages
+from discreet.models.least_squares import LeastSquares
+from discreet.models.newton_stages import EARLIER
+from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
+from discreet.privacy.loss import Gaussian
+
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
+MANY = 9  # columns: the fewest whose sums are pooled
+NAMES = tuple(f"x{k}" for k in range(MANY))
+
+
+def crowd(size: int) -> list[Any]:
+    """Rows of columns that go together a little, and their outcome."""
+    rng = np.random.default_rng(17)
+    x = rng.normal(1.0, 2.0, size=(size, MANY)) + rng.normal(size=(size, 1))
+    y = x @ np.linspace(-1.0, 1.0, MANY) + rng.normal(size=size)
+    return [tuple(row) for row in np.round(np.column_stack([x, y]), 2).tolist()]
+
+
+CROWD = crowd(398)
+
+
+def row(at: dict[int, float], outcome: float) -> tuple[float, ...]:
+    """A row of zeros but for a few columns."""
+    return (*(at.get(k, 0.0) for k in range(MANY)), outcome)
+
+
+LONG = (  # outside the balls: along one column and another with residuals up and down, along the outcome; and inside
+    row({0: 40.0}, 60.0),
+    row({0: 40.0}, -140.0),
+    row({8: 40.0}, 140.0),
+    row({8: -40.0}, 60.0),
+    row({}, 90.0),
+    row({0: 1.0, 4: 2.0}, -1.0),
+)
+ODD: tuple[Any, ...] = (
+    row({0: math.nan}, 1.0),
+    row({3: math.inf, 4: -math.inf}, 0.0),
+    row({5: 1e300, 6: -1e300}, 1e300),
+    row({7: 5e-324}, math.nan),
+    row({1: 1e9}, -1e9),
+    (1.0, 2.0),
+    None,
+)
+
+
+def world(relation: Neighbours, step: int, beside: list[Any] | None = None) -> list[audit.Pair]:
+    """Long rows and odd ones against each other, or there and not there, beside a crowd; every `step`th of them, and
+    always long ones against long ones."""
+    rows = CROWD if beside is None else beside
+    if relation is ADD:
+        chosen = [(one, None) for one in (*LONG[::2], *ODD[::step])]
+    else:
+        odd = [(a, b) for a in (*LONG, *ODD) for b in ODD if a is not b][::step]
+        chosen = [(LONG[0], LONG[1]), (LONG[1], LONG[2]), (LONG[0], LONG[3]), (LONG[4], LONG[5]), *odd]
+    pairs = []
+    for index, (left, right) in enumerate(chosen):
+        at = (0, 150, len(rows))[index % 3]
+        one, other = ([*rows[:at], *added, *rows[at:]] for added in ([left], [right] if relation is REPLACE else []))
+        pairs.append(audit.Pair(one, other) if index % 2 else audit.Pair(other, one))
+    return pairs
+
+
+def mechanism_of(relation: Neighbours, epsilon: float = 16.0, **given: Any) -> LeastSquares:
+    """The regression on all columns."""
+    size = len(CROWD) + 1 if relation is REPLACE else None
+    return LeastSquares(epsilon, 1e-5, names=NAMES, neighbours=relation, size=size, **given)
+
+
+@pytest.mark.claim("least_squares.1")
+@pytest.mark.claim("newton_stages.1")
+@pytest.mark.claim("newton_stages.2")
+@pytest.mark.claim("newton_stages.3")
+@pytest.mark.claim("newton_stages.4")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+def test_every_small_pair(relation: Neighbours) -> None:
+    mechanism = mechanism_of(relation)
+    audit.check(mechanism, world(relation, 16 if relation is REPLACE else 2), hostile_values=False).require()
+    rows = [*CROWD, LONG[-1]]
+    assert mechanism.release(rows, Seeded(0)).refusal is None  # a world of answers
+    assert implies(mechanism.loss, mechanism.guarantee)
+    assert exceeds(drawn(mechanism, rows), mechanism.loss) is None
+
+
+@pytest.mark.study
+@pytest.mark.claim("least_squares.1")
+@pytest.mark.claim("newton_stages.2")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"epsilon": 8.0},  # too few rows, or nearly so
+        {"intercept": False, "ridge": 2.0},
+        {"bounds": ((-5.0, 7.0), *[None] * 8, (-50.0, 50.0))},
+    ],
+)
+def test_every_pair(relation: Neighbours, given: dict[str, Any]) -> None:
+    mechanism = mechanism_of(relation, **given)
+    for seed in range(3):
+        audit.check(mechanism, world(relation, 1), hostile_values=False, seed=100 * seed).require()
+
+
+@pytest.mark.study
+@pytest.mark.claim("newton_stages.3")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+def test_weighted_pairs(relation: Neighbours) -> None:
+    """The same rows with a weight each, odd ones with a large weight, none, and a missing one."""
+    mechanism = mechanism_of(relation, weights=True)
+
+    def weighted(rows: Any) -> list[Any]:
+        return [(*one, (1.0, 0.5, 3.0)[k % 3]) if isinstance(one, tuple) else one for k, one in enumerate(rows)]
+
+    heavy = [(*LONG[0], 1e9), (*LONG[1], math.nan), (*LONG[2], 8.0), (*LONG[3], -1.0), None]
+    beside, pairs = weighted(CROWD), []
+    for one in heavy:
+        for other in heavy:
+            right = [other] if relation is REPLACE else []
+            if one is not other:
+                pairs.append(audit.Pair([*beside, one], [*beside, *right]))
+    audit.check(mechanism, pairs, hostile_values=False).require()
+
+
+@pytest.mark.claim("newton_stages.1")
+@pytest.mark.parametrize("rows", [None, 2_000])
+@pytest.mark.parametrize("width", [10, 11, 21])
+def test_there_is_a_part_of_the_budget_for_every_step(rows: int | None, width: int) -> None:
+    """From 9 columns on two steps come before the last; every part is used once, and none is free."""
+    many = width > newton_stages.MANY
+    plan = newton_stages.plan(1.0, 1e-6, rows, width, width - 1, centred=True)
+    for stage, times in {"early": EARLIER[many], "step": EARLIER[many], "moments": 1, "information": 1}.items():
+        parts = plan.costs.all(stage, Gaussian)
+        assert len(parts) == times
+        assert all(part.mu > 0 for part in parts)

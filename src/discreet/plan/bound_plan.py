@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.asking import People, Question
-from discreet.errors import BadInput, DiscreetError
+from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.forecasts.forecast import forecast
 from discreet.forecasts.required import required
 from discreet.ledger.account import Account
 from discreet.plan.plan_file import OTHERS, Plan, PlannedRelease, Population, line_of, lines_of
 from discreet.plan.plan_tables import table_of
 from discreet.plan.pricing import Priced, price
-from discreet.plan.stored_answers import Kept, digest_of, kept_answers, left_for_new
+from discreet.plan.stored_answers import Kept, beside_kept, digest_of, kept_answers, left_for_new
 from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number
 from discreet.privacy.loss import Approximate
@@ -216,7 +216,11 @@ def bind(
     bought: dict[int, Question] = {}
     if new:
         own, parts = [fixed[place] for place in new], [shares[place] for place in new]
-        part = price(lambda at, epsilon: ask(new[at], epsilon), own, parts, left_for_new(spend, kept, len(new)))
+        rest = left_for_new(spend, kept, len(new))
+        try:
+            part = price(lambda at, epsilon: ask(new[at], epsilon), own, parts, rest)
+        except OverBudget as error:
+            raise OverBudget(f"{error}{beside_kept(spend, kept)}") from None
         bought, spend = dict(zip(new, part.questions, strict=True)), part.together
     every = (bought.get(place) or ask(place, kept[place].cost[0]) for place in range(len(fixed)))
     priced = Priced(tuple(every), spend, frozenset(kept))

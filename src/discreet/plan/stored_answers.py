@@ -126,3 +126,13 @@ def left_for_new(spend: Budget, kept: Mapping[int, Kept], new: int) -> Budget:
 def _written(rest: Fraction) -> Fraction:
     """No more than it, in few digits: prices are compared as they are written, and a float would be a little more."""
     return Fraction(rest * 10**12 // 1, 10**12)
+
+
+def beside_kept(spend: Budget, kept: Mapping[int, Kept]) -> str:
+    """Why a plan with stored answers may spend less than it says, and what to do; nothing if it has none."""
+    if not kept:
+        return ""
+    return (
+        f". That is what its {len(kept)} stored answers, which cost {show(paid(kept)[0])}, leave of [spend] epsilon = "
+        f"{show(spend.epsilon)}: raise it by what the new releases cost"
+    )

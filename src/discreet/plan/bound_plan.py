@@ -7,7 +7,7 @@ plans and single questions add up by [filter.1].
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -161,12 +161,14 @@ def bind(
     reuse: bool = False,
     as_of: str | None = None,
     engine: Any = None,
+    watch: Callable[[str], None] = lambda _: None,
 ) -> Bound:
     """Read the table's schema, prepare and price every release; BadInput with the line of what is wrong.
 
     With `reuse`, questions whose answers are stored in the ledger cost nothing ([stored_answers.1]): the price is that
     of the others. `as_of` is a date: the same question about another one is asked, and paid for, anew.
     `engine`, an engine or its address, is used instead of the plan's.
+    `watch` is told the title of each release before its error is simulated.
     """
     lines = lines_of(text)
 
@@ -224,9 +226,10 @@ def bind(
         bought, spend = dict(zip(new, part.questions, strict=True)), part.together
     every = (bought.get(place) or ask(place, kept[place].cost[0]) for place in range(len(fixed)))
     priced = Priced(tuple(every), spend, frozenset(kept))
-    forecasts = tuple(
-        _forecast(plan, entry, question) for entry, question in zip(plan.release, priced.questions, strict=True)
-    )
+    forecasts = []
+    for entry, question in zip(plan.release, priced.questions, strict=True):
+        watch(question.title)
+        forecasts.append(_forecast(plan, entry, question))
     return Bound(
         plan=plan,
         text=text,
@@ -234,7 +237,7 @@ def bind(
         table=table,
         people=people,
         priced=priced,
-        forecasts=forecasts,
+        forecasts=tuple(forecasts),
         digests=digests(priced.questions),
         kept=kept,
         as_of=as_of,

@@ -29,7 +29,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -40,7 +40,6 @@ from discreet.asking import People, Question, held, prepare
 from discreet.engines.addresses import engine_of
 from discreet.errors import BadInput, DiscreetError, NotAnswered
 from discreet.faces import Asking
-from discreet.ledger import Ledger
 from discreet.ledger.account import Account, Receipt
 from discreet.ledger.ledger_text import written
 from discreet.noise.randomness import Door, Request
@@ -53,6 +52,9 @@ from discreet.privacy.stored import recalled, recalled_groups
 from discreet.tables.opening import read
 from discreet.tables.table import Table
 from discreet.tables.wanted import Terms, Want, alone, known
+
+if TYPE_CHECKING:
+    from discreet.ledger import Ledger
 
 FAILED: Final = '{"failed": true}'  # the answer to a charge for which none could be made
 HIDDEN: Final = "why is not shown, as it might tell of the data"
@@ -83,7 +85,7 @@ class Session(Asking):
     """
 
     def __init__(
-        self, table: Table, people: People, ledger: Ledger, population: str, *, analyst: str | None, rng: Randomness
+        self, table: Table, people: People, ledger: "Ledger", population: str, *, analyst: str | None, rng: Randomness
     ) -> None:
         self.table, self.people, self.ledger, self.population = table, people, ledger, population
         self.analyst, self.randomness = analyst, rng
@@ -242,7 +244,7 @@ def open(  # noqa: A001  as people call it: discreet.open
     source: Any,
     person: str | None = None,
     budget: Budget | float | None = None,
-    ledger: str | Path | Ledger | None = None,
+    ledger: "str | Path | Ledger | None" = None,
     *,
     population: str | None = None,
     analyst: str | None = None,
@@ -288,6 +290,8 @@ def open(  # noqa: A001  as people call it: discreet.open
     people = People.of(person, found.unit if unit is None else unit, neighbours)
     spend = budget if budget is None or isinstance(budget, Budget) else Budget(budget)
     terms: dict[str, Any] = {"budget": spend, "accounting": accounting, "analyst": analyst, "rng": noise}
+    from discreet.ledger import Ledger
+
     if isinstance(ledger, Ledger):
         return session_of(found, _as_opened(people, unit, ledger, name), ledger, name, **terms)
     folder = mkdtemp(prefix="discreet-") if ledger == ":memory:" else None
@@ -302,7 +306,7 @@ def open(  # noqa: A001  as people call it: discreet.open
     return session
 
 
-def _as_opened(people: People, unit: str | None, ledger: Ledger, population: str) -> People:
+def _as_opened(people: People, unit: str | None, ledger: "Ledger", population: str) -> People:
     """The same people, called what the account of their population calls them unless another word was given."""
     known_as = {name: account for name, analyst, account in ledger.accounts() if not analyst}
     if unit is not None or population not in known_as:
@@ -322,7 +326,7 @@ def check_terms(population: str, account: Account, people: People) -> None:
 def session_of(
     table: Table,
     people: People,
-    ledger: Ledger,
+    ledger: "Ledger",
     population: str,
     *,
     budget: Budget | None,

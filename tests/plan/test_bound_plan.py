@@ -10,7 +10,8 @@ import pytest
 from discreet import asking
 from discreet.asking import made
 from discreet.errors import BadInput, LedgerFault, OverBudget
-from discreet.plan.bound_plan import Bound
+from discreet.plan.bound_plan import Bound, bind
+from discreet.plan.plan_file import parse_plan
 from discreet.privacy.guarantee import Guarantee, Neighbours
 
 Binds = Callable[[str], Bound]
@@ -185,3 +186,9 @@ def test_to_look_at_a_balance_makes_no_ledger(bound: Binds, plan: str, folder: P
     (folder / "study.ledger").write_text("no ledger")
     with pytest.raises(LedgerFault):
         bound(plan).balance()
+
+
+def test_a_watcher_is_told_each_release_before_its_forecast(plan: str, folder: Path) -> None:
+    told: list[str] = []
+    found = bind(parse_plan(plan, "plan.toml"), plan, folder, watch=told.append)
+    assert told == [question.title for question in found.priced.questions]

@@ -245,6 +245,10 @@ def test_a_plan_that_grew_pays_for_what_is_new(bound: Binds, plan: str, folder: 
     with pytest.raises(BadInput, match=r"may spend epsilon 1 in all, and its 2 stored answers cost 1"):
         again(folder, plan + more)
     grown = plan.replace("[spend]\nepsilon = 1.0", "[spend]\nepsilon = 1.5") + more
+    with pytest.raises(
+        OverBudget, match=r"2 stored answers, which cost 1, leave of \[spend\] epsilon = 1\.5: raise it"
+    ):
+        again(folder, f"{grown}epsilon = 0.7\n")
     found = again(folder, grown)
     assert [question.statistic.name for question in found.priced.new] == ["proportion"]
     assert float(found.priced.together.epsilon) == pytest.approx(0.5)

@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 from discreet.privacy.exact import (
     bisect,
+    crossing,
     exact,
     float_above,
     is_number,
@@ -125,3 +127,18 @@ def test_solve_meets_the_target_or_gives_an_end() -> None:
     assert solve(lambda x: x**3, 8.0, 0.0, 5.0) == pytest.approx(2.0, rel=1e-15)
     assert solve(lambda x: x, 9.0, 0.0, 5.0) == 5.0
     assert solve(lambda x: x, -1.0, 0.0, 5.0) == pytest.approx(0.0, abs=1e-20)
+
+
+@given(st.floats(-3, 3), st.floats(0.1, 5), st.sampled_from([1e-12, 1e-8, 1e-4, 1e-2]), st.booleans())
+def test_crossing_takes_the_steps_of_scipy(root: float, slope: float, close: float, curved: bool) -> None:
+    def function(x: float) -> float:
+        return math.exp(slope * x) - math.exp(slope * root) if curved else math.tanh(slope * (x - root)) + x - root
+
+    assert crossing(function, -4.0, 4.5, close=close) == brentq(function, -4.0, 4.5, xtol=close, disp=False)
+
+
+def test_crossing_at_an_end_and_nowhere() -> None:
+    assert crossing(lambda x: x, 0.0, 1.0, close=1e-9) == 0.0
+    assert crossing(lambda x: x - 1, 0.0, 1.0, close=1e-9) == 1.0
+    with pytest.raises(ValueError, match="same sign"):
+        crossing(lambda x: x + 1, 0.0, 1.0, close=1e-9)

@@ -80,6 +80,7 @@ Source
 import math
 import sys
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, TypeVar, assert_never
 
 from discreet.accounting.calibrate import UP, as_float
@@ -198,6 +199,7 @@ def rho_of_choice(epsilon: Fraction) -> Fraction:
     return min(epsilon**2 / 8, rho_of_pure(epsilon))  # [currency.1]
 
 
+@lru_cache(maxsize=1024)
 def square_of_pure(epsilon: Fraction) -> Fraction:
     """mu^2 for mu/2 = z, Phi(-z) = 1/(1 + e^eps), that is erf(z / sqrt 2) = tanh(eps/2).
 

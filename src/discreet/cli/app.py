@@ -127,7 +127,8 @@ def release(
     from discreet.cli import reports as work
     from discreet.noise.randomness import Seeded
 
-    bound = work.load(plan, _date(as_of), engine)
+    with watching(None, quiet=as_json) as watch:
+        bound = work.load(plan, _date(as_of), engine, watch)
     folder = out or plan.absolute().parent / f"{plan.stem}-release"
     if suggest_types:
         typer.echo(printable(work.suggestion(bound)))

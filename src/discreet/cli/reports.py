@@ -31,10 +31,12 @@ LONGEST: Final = 24  # letters of a column's name in a table
 FILES: Final = ("results.json", "results.csv", "report.html")
 
 
-def load(path: Path, as_of: str | None = None, engine: str | None = None) -> Bound:
+def load(
+    path: Path, as_of: str | None = None, engine: str | None = None, watch: Callable[[str], None] = lambda _: None
+) -> Bound:
     """The plan, bound to its table and priced: nothing is charged, no row is read."""
     plan, text = read_plan(path)
-    return bind(plan, text, path.absolute().parent, name=path.name, reuse=True, as_of=as_of, engine=engine)
+    return bind(plan, text, path.absolute().parent, name=path.name, reuse=True, as_of=as_of, engine=engine, watch=watch)
 
 
 def foreseen(bound: Bound) -> dict[str, Any]:

@@ -7,25 +7,24 @@ plans and single questions add up by [filter.1].
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.asking import People, Question
-from discreet.errors import BadInput, DiscreetError
+from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.forecasts.forecast import forecast
 from discreet.forecasts.required import required
-from discreet.ledger import Ledger
 from discreet.ledger.account import Account
-from discreet.ledger.database import is_there
 from discreet.plan.plan_file import OTHERS, Plan, PlannedRelease, Population, line_of, lines_of
 from discreet.plan.plan_tables import table_of
 from discreet.plan.pricing import Priced, price
-from discreet.plan.stored_answers import Kept, digest_of, kept_answers, left_for_new
+from discreet.plan.stored_answers import Kept, beside_kept, digest_of, kept_answers, left_for_new
 from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number
 from discreet.privacy.loss import Approximate
@@ -34,6 +33,9 @@ from discreet.session import Session, asked, check_terms, session_of
 from discreet.statistics.pooled import pools
 from discreet.tables.table import Table
 from discreet.tables.wanted import Terms, alone, known, wanted
+
+if TYPE_CHECKING:
+    from discreet.ledger import Ledger
 
 OWN: Final = Fraction(1, 2)  # of the plan's delta, for the releases' own; the rest is for composing them tightly
 
@@ -93,7 +95,7 @@ class Bound:
         """Whether its answers are stored: then they cost nothing. Nothing is written."""
         if self.kept and len(self.kept) == len(self.digests):
             return True
-        if not is_there(_path(self.plan.population.ledger, self.folder)):
+        if not _is_there(_path(self.plan.population.ledger, self.folder)):
             return False
         with _ledger(self.plan.population, self.folder, reading=True) as ledger:
             return ledger.answer(self.request) is not None
@@ -159,12 +161,14 @@ def bind(
     reuse: bool = False,
     as_of: str | None = None,
     engine: Any = None,
+    watch: Callable[[str], None] = lambda _: None,
 ) -> Bound:
     """Read the table's schema, prepare and price every release; BadInput with the line of what is wrong.
 
     With `reuse`, questions whose answers are stored in the ledger cost nothing ([stored_answers.1]): the price is that
     of the others. `as_of` is a date: the same question about another one is asked, and paid for, anew.
     `engine`, an engine or its address, is used instead of the plan's.
+    `watch` is told the title of each release before its error is simulated.
     """
     lines = lines_of(text)
 
@@ -214,13 +218,18 @@ def bind(
     bought: dict[int, Question] = {}
     if new:
         own, parts = [fixed[place] for place in new], [shares[place] for place in new]
-        part = price(lambda at, epsilon: ask(new[at], epsilon), own, parts, left_for_new(spend, kept, len(new)))
+        rest = left_for_new(spend, kept, len(new))
+        try:
+            part = price(lambda at, epsilon: ask(new[at], epsilon), own, parts, rest)
+        except OverBudget as error:
+            raise OverBudget(f"{error}{beside_kept(spend, kept)}") from None
         bought, spend = dict(zip(new, part.questions, strict=True)), part.together
     every = (bought.get(place) or ask(place, kept[place].cost[0]) for place in range(len(fixed)))
     priced = Priced(tuple(every), spend, frozenset(kept))
-    forecasts = tuple(
-        _forecast(plan, entry, question) for entry, question in zip(plan.release, priced.questions, strict=True)
-    )
+    forecasts = []
+    for entry, question in zip(plan.release, priced.questions, strict=True):
+        watch(question.title)
+        forecasts.append(_forecast(plan, entry, question))
     return Bound(
         plan=plan,
         text=text,
@@ -228,7 +237,7 @@ def bind(
         table=table,
         people=people,
         priced=priced,
-        forecasts=forecasts,
+        forecasts=tuple(forecasts),
         digests=digests(priced.questions),
         kept=kept,
         as_of=as_of,
@@ -253,14 +262,26 @@ def people_of(plan: Plan, folder: Path) -> People:
     return people if account is None else replace(people, unit=account.unit)
 
 
-def _ledger(population: Population, folder: Path, *, reading: bool = False) -> Ledger:
+def _ledger(population: Population, folder: Path, *, reading: bool = False) -> "Ledger":
+    from discreet.ledger import Ledger
+
     key, anchor = (None if where is None else _path(where, folder) for where in (population.key, population.anchor))
     return Ledger(_path(population.ledger, folder), key=key, anchor=anchor, reading=reading)
 
 
+def _is_there(where: str) -> bool:
+    """Whether there is a ledger; SQLAlchemy is not loaded to see that a file is missing."""
+    with suppress(OSError, RuntimeError, ValueError):  # a path that leads nowhere is refused below
+        if "://" not in where and not Path(where).resolve().exists():
+            return False
+    from discreet.ledger.database import is_there
+
+    return is_there(where)
+
+
 def _account(population: Population, folder: Path, analyst: str | None) -> Account | None:
     """The population's account, or an analyst's; None if the population is not opened yet. Nothing is written."""
-    if not is_there(_path(population.ledger, folder)):
+    if not _is_there(_path(population.ledger, folder)):
         return None
     with _ledger(population, folder, reading=True) as ledger:
         opened = [name for name, part, _ in ledger.accounts() if not part]

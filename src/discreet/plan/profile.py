@@ -14,14 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from discreet.accounting.filter import Budget, Filter
 from discreet.api import door
 from discreet.asking import People, Question
 from discreet.engines.addresses import engine_of
 from discreet.errors import BadInput, Refused
-from discreet.ledger import Ledger
 from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
 from discreet.plan.pricing import price
@@ -38,6 +37,9 @@ from discreet.statistics.quantile import Quantile
 from discreet.tables.opening import read
 from discreet.tables.table import Table
 from discreet.tables.wanted import Terms, known
+
+if TYPE_CHECKING:
+    from discreet.ledger import Ledger
 
 COUNTING: Final = Fraction(1, 20)
 TYPING: Final = Fraction(1, 10)
@@ -177,7 +179,7 @@ def describe(
     table: str | None = None,
     types: Mapping[str, str] | None = None,
     ids: Sequence[str] = (),
-    ledger: str | Path | Ledger | None = None,
+    ledger: "str | Path | Ledger | None" = None,
     population: str | None = None,
     budget: Budget | float | None = None,
     rng: Randomness | None = None,

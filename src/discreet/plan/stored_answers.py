@@ -14,16 +14,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.accounting.filter import Budget
 from discreet.asking import Question
 from discreet.errors import BadInput
-from discreet.ledger import Ledger
 from discreet.plan.plan_file import PlannedRelease
 from discreet.privacy.exact import exact, show
 from discreet.tables.table import Table
 from discreet.tables.where import Where
+
+if TYPE_CHECKING:
+    from discreet.ledger import Ledger
 
 LEAST = Fraction(1, 100)  # of what a plan may spend, for its new releases: with less they would be noise
 
@@ -78,7 +80,7 @@ def _rules(question: Question) -> list[Any]:
     return [rules.cap, *([name, rules.of(name, reading)] for name, reading in read)]
 
 
-def kept_answers(ledger: Ledger, population: str, analyst: str | None, digests: Sequence[str]) -> dict[int, Kept]:
+def kept_answers(ledger: "Ledger", population: str, analyst: str | None, digests: Sequence[str]) -> dict[int, Kept]:
     """By place, the first answer that was stored for each question in a plan of this analyst. [stored_answers.1]"""
     found: dict[str, Kept] = {}
     for charge in ledger.entries(population):
@@ -124,3 +126,13 @@ def left_for_new(spend: Budget, kept: Mapping[int, Kept], new: int) -> Budget:
 def _written(rest: Fraction) -> Fraction:
     """No more than it, in few digits: prices are compared as they are written, and a float would be a little more."""
     return Fraction(rest * 10**12 // 1, 10**12)
+
+
+def beside_kept(spend: Budget, kept: Mapping[int, Kept]) -> str:
+    """Why a plan with stored answers may spend less than it says, and what to do; nothing if it has none."""
+    if not kept:
+        return ""
+    return (
+        f". That is what its {len(kept)} stored answers, which cost {show(paid(kept)[0])}, leave of [spend] epsilon = "
+        f"{show(spend.epsilon)}: raise it by what the new releases cost"
+    )

@@ -7,6 +7,7 @@ that a bisection leaves, each was tried, or given by the caller.
 
 import math
 import struct
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from numbers import Rational, Real
@@ -136,6 +137,48 @@ def solve(rising: Callable[[float], float], target: float, low: float, high: flo
     """
     low, high = bisect(lambda x: rising(x) >= target, low, high, steps=80)
     return (low + high) / 2
+
+
+def crossing(function: Callable[[float], float], low: float, high: float, *, close: float) -> float:
+    """Where a continuous function changes its sign between two ends, within `close`: Brent's method.
+
+    A secant or an inverse parabola through the last points where that is a short step, else a halving. The same steps,
+    digit by digit, as those of scipy.optimize.brentq, which takes a quarter of a second to load.
+
+    >>> round(crossing(lambda x: x**3 - 2.0, 0.0, 2.0, close=1e-9), 6)
+    1.259921
+    """
+    before, here = low, high
+    at_before, at_here = function(before), function(here)
+    if at_before == 0 or at_here == 0:
+        return before if at_before == 0 else here
+    if (at_before < 0) == (at_here < 0):
+        raise ValueError("the function has the same sign at both ends")
+    across, at_across, last, step = 0.0, 0.0, 0.0, 0.0
+    for _ in range(100):
+        if at_before != 0 and at_here != 0 and (at_before < 0) != (at_here < 0):
+            across, at_across = before, at_before
+            last = step = here - before
+        if abs(at_across) < abs(at_here):
+            before, here, across = here, across, here
+            at_before, at_here, at_across = at_here, at_across, at_here
+        near, half = (close + 4 * sys.float_info.epsilon * abs(here)) / 2, (across - here) / 2
+        if at_here == 0 or abs(half) < near:
+            break
+        if abs(last) > near and abs(at_here) < abs(at_before):
+            if before == across:
+                tried = -at_here * (here - before) / (at_here - at_before)
+            else:
+                one, other = (at_before - at_here) / (before - here), (at_across - at_here) / (across - here)
+                tried = -at_here * (at_across * other - at_before * one) / (other * one * (at_across - at_before))
+            short = 2 * abs(tried) < min(abs(last), 3 * abs(half) - near)
+            last, step = (step, tried) if short else (half, half)
+        else:
+            last = step = half
+        before, at_before = here, at_here
+        here += step if abs(step) > near else math.copysign(near, half)
+        at_here = function(here)
+    return here
 
 
 def largest(holds: Callable[[float], bool], high: float = math.inf) -> float:

@@ -42,7 +42,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Columns, Public, Reads, boolean, category, declared, number, statistic
-from discreet.privacy.exact import Number, exact
+from discreet.privacy.exact import Number, crossing, exact
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval, check_confidence
 from discreet.privacy.loss import Approximate
@@ -214,11 +214,9 @@ def stretched(confidence: float) -> float:
     >>> round(stretched(0.5), 2), stretched(0.95)
     (1.17, 1.0)
     """
-    from scipy.optimize import brentq
-
     miss = 1 - confidence
-    both = brentq(lambda x: math.exp(-x) * (2 + x) / 2 - miss, 0.0, 100.0)
-    return max(1.0, float(both) / (-math.log(miss) * math.sqrt(2)))
+    both = crossing(lambda x: math.exp(-x) * (2 + x) / 2 - miss, 0.0, 100.0, close=2e-12)
+    return max(1.0, both / (-math.log(miss) * math.sqrt(2)))
 
 
 def _centred_ratio(a: float, b: float, one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:

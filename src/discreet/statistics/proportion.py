@@ -43,7 +43,7 @@ import numpy.typing as npt
 from discreet.errors import BadInput, Refused
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale, pivot_tail, tulap_cdf, two_laplace_tail
 from discreet.privacy.declaration import Columns, Public, boolean, statistic
-from discreet.privacy.exact import Number, is_number
+from discreet.privacy.exact import Number, crossing, is_number
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Laplace
@@ -241,7 +241,6 @@ class PrivateSize:
 
     def least(self, sizes: Floats, miss: float) -> float:
         """The share at which the tail, increasing up to the estimate, meets a target; 0 if it is above it there."""
-        from scipy.optimize import brentq
 
         def above(p: float) -> float:
             return self.tail(sizes, p) - miss
@@ -251,7 +250,7 @@ class PrivateSize:
         if above(self.share) <= 0:
             return self.share
         close = 1e-4 * self.privacy
-        return max(0.0, float(brentq(above, 0.0, self.share, xtol=close)) - 2 * close)
+        return max(0.0, crossing(above, 0.0, self.share, close=close) - 2 * close)
 
 
 def too_few(size: float, epsilon: float, *others: str) -> str:
@@ -289,7 +288,6 @@ def lower_tail(size: int, p: float, noisy: float, epsilon: float) -> float:
 def least_share(size: int, noisy: float, epsilon: float, target: float) -> float:
     """The share at which the upper tail, increasing, meets a target; an end of [0, 1] if it never does.
     [proportion.3]"""
-    from scipy.optimize import brentq
 
     def above(p: float) -> float:
         return upper_tail(size, p, noisy, epsilon) - target
@@ -298,7 +296,7 @@ def least_share(size: int, noisy: float, epsilon: float, target: float) -> float
         return 0.0
     if above(1.0) <= 0:
         return 1.0
-    return max(0.0, float(brentq(above, 0.0, 1.0, xtol=CLOSE)) - 2 * CLOSE)
+    return max(0.0, crossing(above, 0.0, 1.0, close=CLOSE) - 2 * CLOSE)
 
 
 def one_or_two_sided(left: float, right: float, alternative: Alternative) -> float:

@@ -69,7 +69,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -170,11 +170,12 @@ class Quantile:
     def _stages(self) -> Allocation:
         drawn, swap = self.confidence is not None, self.neighbours.size_is_public
         searched = drawn and not self.guaranteed
-        return Allocation.of(self.epsilon).split(
-            count=Share(COUNTING, lambda cost: Approximate(cost, 0)) if self._counts else None,  # [quantile.3]
-            scale=Share(SCALING, Choice) if searched and self.bounds is None else None,  # [quantile.2]
-            granularity=Share((1 + swap) * FINDING, Choice) if searched and self.granularity is None else None,
-            ends=Share(cost=Choice, times=len(self._shares) * (1 + drawn)),  # [quantile.1]
+        return _split(
+            exact(self.epsilon),
+            counts=self._counts,
+            scales=searched and self.bounds is None,
+            finding=(1 + swap) * FINDING if searched and self.granularity is None else None,
+            draws=len(self._shares) * (1 + drawn),
         )
 
     @property
@@ -318,6 +319,17 @@ class Quantile:
         parameters = {name: getattr(self, name) for name in SHOWN} | {"rows": size, **more}
         parameters |= {} if size is not None or counted is None else {"counted": counted}
         return Provenance("Quantile", parameters, rng.secure, notes=tuple(notes))
+
+
+@lru_cache(maxsize=256)
+def _split(epsilon: Fraction, *, counts: bool, scales: bool, finding: Fraction | None, draws: int) -> Allocation:
+    """What each stage may cost: the same for every release of a question."""
+    return Allocation.of(epsilon).split(
+        count=Share(COUNTING, lambda cost: Approximate(cost, 0)) if counts else None,  # [quantile.3]
+        scale=Share(SCALING, Choice) if scales else None,  # [quantile.2]
+        granularity=Share(finding, Choice) if finding is not None else None,
+        ends=Share(cost=Choice, times=draws),  # [quantile.1]
+    )
 
 
 def _world(about: About, q: Any = None) -> World:

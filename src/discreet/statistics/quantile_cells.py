@@ -175,9 +175,9 @@ def flat_below(end: int) -> Prior:
     """
     binade, top = max(0, end - BACK), 2**54
     flat = [max(1, top >> (binade - e)) for e in range(min(binade, BINADES))]
-    rising = [round(top * Fraction(7, 5) ** min(j, RISE)) for j in range(BINADES - len(flat))]
-    falling = [max(1, round(Fraction(4 * mass, 4 + max(0, j - RISE) ** 2))) for j, mass in enumerate(rising)]
-    return Prior((*flat, *falling))
+    rising = [round(top * Fraction(7, 5) ** j) for j in range(RISE + 1)][: BINADES - len(flat)]
+    falling = [round(Fraction(4 * rising[-1], 4 + j * j)) for j in range(1, BINADES - len(flat) - RISE)]
+    return Prior((*flat, *rising, *falling))
 
 
 # --- what data are rounded to ---

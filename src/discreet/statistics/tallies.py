@@ -43,4 +43,4 @@ def _piece_tally(values: npt.NDArray[Any]) -> Counter[Hashable]:
         for entry, count in zip(distinct.tolist(), times.tolist(), strict=True):
             found[key(entry)] += count
         return found
-    return Counter(key(entry) for entry in values)
+    return Counter(entry if type(entry) is str else key(entry) for entry in values)  # a plain text is its own key

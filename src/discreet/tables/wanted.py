@@ -297,9 +297,9 @@ def _by_column(given: Any, table: "Table") -> dict[str, Any]:
 def known(table: "Table", name: object) -> str:
     """The name of a column that is there."""
     if not isinstance(name, str) or name not in table.names:
-        more = ", ..." if len(table.names) > 20 else ""
-        there = ", ".join(one.removeprefix(OWN) for one in table.names[:20]) + more
-        near = get_close_matches(str(name), [one.removeprefix(OWN) for one in table.names], 1)
+        names = [one.removeprefix(OWN) for one in table.names]
+        there = ", ".join(names[:20] + (["..."] if len(names) > 20 else []))
+        near = get_close_matches(str(name), names, 1)
         meant = f"did you mean {near[0]!r}? The table has" if near else "the table has"
         raise BadInput(f"there is no column {short(name)}; {meant} {there}")
     return name

@@ -122,3 +122,8 @@ class LedgerChanged(LedgerFault):
 
 class Refused(DiscreetError):
     """There is no answer to show; the reason is in the message."""
+
+
+def short(thing: object) -> str:
+    """What was given, cut where it is long."""
+    return seen if len(seen := repr(thing)) <= 60 else f"{seen[:57]}..."

@@ -49,7 +49,7 @@ from discreet.privacy.loss import Approximate, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, check_machine
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.stored import recalled, recalled_groups
-from discreet.tables.opening import read
+from discreet.tables.opening import known_person, read
 from discreet.tables.table import Table
 from discreet.tables.wanted import Terms, Want, alone, known
 
@@ -385,13 +385,6 @@ def remembered(text: str) -> Release[Any] | Groups:
             "ask with another request"
         )
     return recalled_groups(record) if "groups" in record else recalled(record)
-
-
-def known_person(table: Table, person: str) -> str:
-    """The column that says whose row each is, where a person may have several."""
-    if table.unit is not None:
-        raise BadInput(f"person is {person!r}, and each row of this table is a {table.unit} already; leave person out")
-    return known(table, person)
 
 
 def _population(source: Any, table: str | None) -> str:

@@ -31,10 +31,10 @@ from discreet.privacy.guarantee import Guarantee, Neighbours, plural
 from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.release import Groups, Provenance, Release
-from discreet.session import Session, asked, known_person, paid
+from discreet.session import Session, asked, paid
 from discreet.session import open as open_session
 from discreet.statistics.quantile import Quantile
-from discreet.tables.opening import read
+from discreet.tables.opening import known_person, read
 from discreet.tables.table import Table
 from discreet.tables.wanted import Terms, known
 

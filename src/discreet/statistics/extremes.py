@@ -33,9 +33,8 @@ from discreet.privacy.exact import Number, is_number
 from discreet.privacy.intervals import QuantileSpread, check_confidence
 from discreet.privacy.mechanism import Mechanism, Wrapped
 from discreet.privacy.release import Release
-from discreet.statistics.quantile import _world as quantile_world
 from discreet.worlds.assumptions import About, World
-from discreet.worlds.shapes import AssumedColumn
+from discreet.worlds.shapes import AssumedColumn, quantile_world
 
 QUARTILES: Final = (0.25, 0.75)
 WILD: Final = 1e12  # times the other end, or 1: an end beyond is no answer

@@ -104,9 +104,7 @@ from discreet.statistics.ranks import Aim, RankAims
 from discreet.statistics.survey_design import survey_rows
 from discreet.statistics.thinned import weighed
 from discreet.tables.entries import long_numbers, public_size
-from discreet.worlds.assumptions import MANY, ONE, About, World
-from discreet.worlds.floors import BOUND
-from discreet.worlds.shapes import AssumedColumn
+from discreet.worlds.shapes import quantile_world
 
 COUNTING: Final = Fraction(1, 10)  # of epsilon, for a private n [quantile.3]
 SCALING: Final = Fraction(1, 16)  # of epsilon, for the scale of the data [quantile.2]
@@ -332,26 +330,7 @@ def _split(epsilon: Fraction, *, counts: bool, scales: bool, finding: Fraction |
     )
 
 
-def _world(about: About, q: Any = None) -> World:
-    q = about.option("q", 0.5) if q is None else q
-    asked = [float(one) for one in q] if isinstance(q, list | tuple | np.ndarray) else [q]
-    if not asked or not all(is_number(one) and 0 < one < 1 for one in asked):
-        raise BadInput(f"q is {q!r}; give a number between 0 and 1, or a list of them")
-    entries, one = AssumedColumn.of(about), q is asked[0]
-    return World(
-        make=lambda g, n: {"x": entries.draw(g, n)},
-        truth=list(map(entries.quantile, asked)),
-        plain=lambda x: np.quantile(x, asked),
-        measure=ONE if one else MANY,
-        sampling=(lambda n: math.sqrt(q * (1 - q) / n) / entries.height(q)) if one else None,
-        parts=one,
-        floor=entries.floor if one else None,
-        floor_note=BOUND if one else "no floor is known for several at once",
-        within=about.bounds,
-    )
-
-
-@statistic(WEIGHED, rows=survey_rows, groups=True, world=_world)
+@statistic(WEIGHED, rows=survey_rows, groups=True, world=quantile_world)
 def quantile(
     people: Public,
     x: Columns,
@@ -387,7 +366,7 @@ def quantile(
     return weighed(people, make, epsilon, weights, largest_weight)
 
 
-@statistic(WEIGHED, rows=survey_rows, groups=True, world=partial(_world, q=0.5))
+@statistic(WEIGHED, rows=survey_rows, groups=True, world=partial(quantile_world, q=0.5))
 def median(
     people: Public,
     x: Columns,

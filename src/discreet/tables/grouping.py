@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, short
 from discreet.privacy.declaration import Statistic
 from discreet.tables.entries import key
 from discreet.tables.entries import name as name_of
-from discreet.tables.wanted import Terms, Want, Wanted, check_levels, known, short
+from discreet.tables.wanted import Terms, Want, Wanted, check_levels, known
 
 if TYPE_CHECKING:
     from discreet.tables.table import Table

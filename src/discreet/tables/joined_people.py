@@ -29,7 +29,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, short
 from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
 from discreet.tables.cells import Codes, Floats, keys
@@ -38,7 +38,7 @@ from discreet.tables.opening import read
 from discreet.tables.person_features import Feature, feature_of
 from discreet.tables.piece_questions import PieceCells
 from discreet.tables.table import Table
-from discreet.tables.wanted import known, short
+from discreet.tables.wanted import known
 
 MOST: Final = 1_000  # features
 COMPLETE: Final = ("count", "distinct", "any")  # of nothing they are 0, or false

@@ -23,6 +23,7 @@ from discreet.tables.placed import Afar, Placed
 from discreet.tables.streams import Engine
 from discreet.tables.table import Table
 from discreet.tables.text_files import SUFFIXES, Lines
+from discreet.tables.wanted import known
 
 DATASETS: Final = "pyarrow.dataset"
 ds: Any = Later(DATASETS)  # it loads pandas, which takes longer than most answers
@@ -324,3 +325,10 @@ FORMATS: Final[Sequence[tuple[str, tuple[str, ...], Callable[[Sequence[Path], st
     ("Parquet", PARQUET, Parquet.read),
     ("Arrow", ARROW, Scanned.read),
 )
+
+
+def known_person(table: Table, person: str) -> str:
+    """The column that says whose row each is, where a person may have several."""
+    if table.unit is not None:
+        raise BadInput(f"person is {person!r}, and each row of this table is a {table.unit} already; leave person out")
+    return known(table, person)

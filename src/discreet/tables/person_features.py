@@ -27,10 +27,9 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, short
 from discreet.privacy.declaration import Kind
 from discreet.tables.dates import READERS
-from discreet.tables.wanted import short
 from discreet.tables.where import LONGEST, Where
 
 CONDITIONS: Final = ("count", "any", "all")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, short
 from discreet.privacy.declaration import Columns, Reads, Statistic
 from discreet.privacy.exact import is_number
 from discreet.privacy.release import Release
@@ -308,11 +308,6 @@ def known(table: "Table", name: object) -> str:
 def alone(given: Any) -> Any:
     """The name in a list of one name; else what was given."""
     return given[0] if isinstance(given, list | tuple) and len(given) == 1 and isinstance(given[0], str) else given
-
-
-def short(thing: object) -> str:
-    """What was given, cut where it is long."""
-    return seen if len(seen := repr(thing)) <= 60 else f"{seen[:57]}..."
 
 
 HOLDS: Final = {"text": "texts", "category": "texts", "date": "dates", "boolean": "true and false"}

@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.worlds.assumptions import MANY, STANDARDISED, About, Effect, Floats, Generator, World
-from discreet.worlds.floors import Told, least_error, normal_means, places_of, shifted
+from discreet.privacy.exact import is_number
+from discreet.worlds.assumptions import MANY, ONE, STANDARDISED, About, Effect, Floats, Generator, World
+from discreet.worlds.floors import BOUND, Told, least_error, normal_means, places_of, shifted
 
 WIDE: Final = 6.0  # standard deviations in public bounds, where neither is said
 MIDDLE: Final = math.exp(0.5)  # mean of the standard lognormal distribution
@@ -291,3 +292,23 @@ def newton(x: Floats, y: Floats, link: str, constant: bool, *, offset: Any = 0.0
         bent = design.T @ (design * (weights * curve)[:, None]) + 1e-9 * np.eye(len(found))
         found = found + np.linalg.solve(bent, design.T @ (weights * (y - middle)))
     return found if constant else np.append(found, 0.0)
+
+
+def quantile_world(about: About, q: Any = None) -> World:
+    """A column, and its quantile or several: `q`, or what the question asks for."""
+    q = about.option("q", 0.5) if q is None else q
+    asked = [float(one) for one in q] if isinstance(q, list | tuple | np.ndarray) else [q]
+    if not asked or not all(is_number(one) and 0 < one < 1 for one in asked):
+        raise BadInput(f"q is {q!r}; give a number between 0 and 1, or a list of them")
+    entries, one = AssumedColumn.of(about), q is asked[0]
+    return World(
+        make=lambda g, n: {"x": entries.draw(g, n)},
+        truth=list(map(entries.quantile, asked)),
+        plain=lambda x: np.quantile(x, asked),
+        measure=ONE if one else MANY,
+        sampling=(lambda n: math.sqrt(q * (1 - q) / n) / entries.height(q)) if one else None,
+        parts=one,
+        floor=entries.floor if one else None,
+        floor_note=BOUND if one else "no floor is known for several at once",
+        within=about.bounds,
+    )

@@ -182,6 +182,17 @@ def frequent(statistic: str) -> Iterator[Case]:
                 yield Case(statistic, table, {"x": column}, _sizes(column), options, **terms)
 
 
+def _different(column: str) -> Callable[[Any, Any], Any]:
+    return lambda frame, _: [frame[column].nunique()]
+
+
+def different() -> Iterator[Case]:
+    """How many different values there are: of categories, of numbers that few share, of places."""
+    for table, column in (("nycflights13 flights", "dest"), ("carData Vocab", "education"), ("AER CPSSW8", "earnings")):
+        for epsilon in (0.1, 1.0):
+            yield Case("distinct", table, {"x": column}, _different(column), {}, epsilon=epsilon)
+
+
 def _lower(column: str, *shares: float) -> Callable[[Any, Any], Any]:
     def truth(frame: Any, _: Any) -> Any:
         found = [float(frame[column].quantile(q, "lower")) for q in shares]
@@ -328,6 +339,7 @@ CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
     **{name: partial(ordered, name) for name in ("minimum", "maximum", "iqr", "ecdf")},
     "fit_distribution": lognormals,
     "survival": survivals,
+    "distinct": different,
     "top": partial(frequent, "top"),
     "mode": partial(frequent, "mode"),
 }

@@ -302,8 +302,8 @@ def test_an_outcome_within_bounds_keeps_them_before_its_offset() -> None:
 def test_plans_and_forecasts_take_weights_and_offset() -> None:
     entry = {"id": "a", "statistic": "poisson_regression", "formula": "y ~ x", "weights": "w", "offset": "o"}
     assert PlannedRelease.model_validate(entry).placed() == {"X": "y ~ x", "weights": "w", "offset": "o"}
-    with pytest.raises(BadInput, match="mean takes no weights"):
-        PlannedRelease.model_validate({"id": "a", "statistic": "mean", "columns": "x", "weights": "w"}).placed()
+    with pytest.raises(BadInput, match="variance takes no weights"):
+        PlannedRelease.model_validate({"id": "a", "statistic": "variance", "columns": "x", "weights": "w"}).placed()
     assert declared("logistic_regression").needs_delta({}, {"weights": object()})  # type: ignore[dict-item]
     assert not declared("logistic_regression").needs_delta({}, {"weights": None})
     seen = discreet.forecast("poisson_regression", rows=1500, epsilon=8.0, delta=1e-6, weights="w", offset=True)

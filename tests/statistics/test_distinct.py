@@ -18,7 +18,7 @@ BOTH = list(Neighbours)
 @pytest.mark.claim("distinct.1")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_pair(relation: Neighbours) -> None:
-    audit.check(Distinct(1.0, relation), audit.labels(relation, 4)).require()
+    audit.check(Distinct(1.0, relation), audit.labels(relation, 3)).require()
     assert implies(Distinct(0.7, relation).loss, Distinct(0.7, relation).guarantee)
 
 

@@ -94,3 +94,8 @@ def test_what_is_asked_is_checked() -> None:
     with pytest.raises(BadInput, match="confidence"):
         discreet.iqr([1.0], epsilon=1.0, confidence=None)  # type: ignore[arg-type]
     assert "too few" in str(discreet.iqr([1.0] * 20, epsilon=1.0, rng=Seeded(1)).refusal)
+
+
+@pytest.mark.claim("extremes.2")
+def test_each_quartile_has_half_of_the_miss() -> None:
+    assert made("iqr", Neighbours.ADD_OR_REMOVE, epsilon=1.0, confidence=0.9).inner.confidence == 0.95

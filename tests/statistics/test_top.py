@@ -110,3 +110,19 @@ def test_what_is_not_shown_may_have_the_threshold_and_noise() -> None:
     assert threshold is not None
     unseen = int(str(release.refusal).split("may have ")[1].split(":")[0])
     assert unseen >= threshold + 2  # 1 / 40 one-sided, at scale 1: 3 or more
+
+
+@pytest.mark.claim("top.3")
+def test_the_band_of_modes_has_half_of_the_miss(monkeypatch: pytest.MonkeyPatch) -> None:
+    from discreet.statistics.open_histogram import OpenBand
+
+    asked: list[float] = []
+    plain = OpenBand.interval
+
+    def noted(band: OpenBand, level: float) -> Any:
+        asked.append(level)
+        return plain(band, level)
+
+    monkeypatch.setattr(OpenBand, "interval", noted)
+    made("mode", Neighbours.ADD_OR_REMOVE, delta=1e-6, confidence=0.9).release(TOWNS, Seeded(1))
+    assert asked == [0.95]

@@ -706,9 +706,10 @@ def log_rank_test(
     """Null: among those still watched, both groups have the event at the same rate, at all times up to the last. Pure.
 
     `between` names the two public groups; who is in which is private. `time` is how long a person was watched, `event`
-    whether the event came then (true, or what `equals` says). alternative="greater" tests against the first group
-    having it more often. `times` are public, and each interval is cut in `parts`: those up to which enough people are
-    left are used, and a note names the last. For how far apart the groups are ask for `survival` by group.
+    whether the event came then: true, the number 1, or what `equals` says, as in `survival`. alternative="greater"
+    tests against the first group having it more often. `times` are public, and each interval is cut in `parts`: those
+    up to which enough people are left are used, and a note names the last. For how far apart the
+    groups are ask for `survival` by group.
 
     >>> import discreet
     >>> time, arm = [float(k % 9 + 1) / (1 + k % 2) for k in range(2000)], ["new", "old"] * 1000
@@ -1108,6 +1109,7 @@ def rate(
     epsilon: Number,
     bounds: Any = None,
     per: float = 1.0,
+    equals: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -1115,9 +1117,9 @@ def rate(
 ) -> Release[float]:
     """Events over the time that people were watched, with a confidence interval for the population's rate. Pure.
 
-    x is each person's number of events (0 or 1 for yes or no), y the time; `per=1000` tells events per 1,000 units of
-    time. No bounds are needed; public ones, a pair for each column, make the answer better. Times near 0 in total are
-    refused.
+    x is each person's number of events, 0 or 1 for yes or no, or a condition, "status == 'dead'"; with `equals` an
+    event is an entry that is this text, number or date. y is the time; `per=1000` tells events per 1,000 units of time.
+    No bounds are needed; public ones, a pair for each column, make the answer better. A total time near 0 is refused.
 
     >>> import discreet
     >>> falls, years = [k % 10 == 0 for k in range(5000)], [1.0 + k % 3 for k in range(5000)]
@@ -1250,8 +1252,9 @@ def survival(
 ) -> Release[StepCurve]:
     """The share of people without the event at each of the public `times`, by Kaplan and Meier, with intervals. Pure.
 
-    `time` is how long a person was watched, `event` whether the event came then (true, or what `equals` says) or
-    watching ended without it.
+    `time` is how long a person was watched, `event` whether the event came then or watching ended without it. What
+    counts as the event is true in a column of truth values, and 1 in one of numbers, where any other is an end; or what
+    `equals` says, or a condition, "status == 2". The interval's first line names it.
     The interval of each time, by itself, allows for sampling and noise, and for what a grid of times hides: `parts` is
     in how many parts the time from one of `times` to the next is cut. The value has `.at` and `.heights`, is called
     with a time, and `.reaches(0.5)` is the median. Times at which too few people are left have no number.
@@ -2025,9 +2028,10 @@ class Asking:
         """Null: among those still watched, both groups have the event at the same rate, at all times up to the last. Pure.
 
         `between` names the two public groups; who is in which is private. `time` is how long a person was watched, `event`
-        whether the event came then (true, or what `equals` says). alternative="greater" tests against the first group
-        having it more often. `times` are public, and each interval is cut in `parts`: those up to which enough people are
-        left are used, and a note names the last. For how far apart the groups are ask for `survival` by group.
+        whether the event came then: true, the number 1, or what `equals` says, as in `survival`. alternative="greater"
+        tests against the first group having it more often. `times` are public, and each interval is cut in `parts`: those
+        up to which enough people are left are used, and a note names the last. For how far apart the
+        groups are ask for `survival` by group.
 
         Example: session.log_rank_test("age", "age >= 65", "sex", between=['new', 'old'], times=[1, 2, 4], epsilon=0.5)
         """
@@ -2558,6 +2562,7 @@ class Asking:
         epsilon: Number,
         bounds: Any = None,
         per: float = 1.0,
+        equals: Any = None,
         groupby: None = None,
         where: str | None = None,
         missing: Any = None,
@@ -2567,9 +2572,9 @@ class Asking:
     ) -> Release[float]:
         """Events over the time that people were watched, with a confidence interval for the population's rate. Pure.
 
-        x is each person's number of events (0 or 1 for yes or no), y the time; `per=1000` tells events per 1,000 units of
-        time. No bounds are needed; public ones, a pair for each column, make the answer better. Times near 0 in total are
-        refused.
+        x is each person's number of events, 0 or 1 for yes or no, or a condition, "status == 'dead'"; with `equals` an
+        event is an entry that is this text, number or date. y is the time; `per=1000` tells events per 1,000 units of time.
+        No bounds are needed; public ones, a pair for each column, make the answer better. A total time near 0 is refused.
 
         Example: session.rate("age", "bmi", epsilon=0.5)
         """
@@ -2582,6 +2587,7 @@ class Asking:
         epsilon: Number,
         bounds: Any = None,
         per: float = 1.0,
+        equals: Any = None,
         delta: Any = 0.0,
         groupby: str | Sequence[str],
         keys: Any = None,
@@ -2769,8 +2775,9 @@ class Asking:
     ) -> Release[StepCurve]:
         """The share of people without the event at each of the public `times`, by Kaplan and Meier, with intervals. Pure.
 
-        `time` is how long a person was watched, `event` whether the event came then (true, or what `equals` says) or
-        watching ended without it.
+        `time` is how long a person was watched, `event` whether the event came then or watching ended without it. What
+        counts as the event is true in a column of truth values, and 1 in one of numbers, where any other is an end; or what
+        `equals` says, or a condition, "status == 2". The interval's first line names it.
         The interval of each time, by itself, allows for sampling and noise, and for what a grid of times hides: `parts` is
         in how many parts the time from one of `times` to the next is cut. The value has `.at` and `.heights`, is called
         with a time, and `.reaches(0.5)` is the median. Times at which too few people are left have no number.

@@ -28,7 +28,7 @@ def plan(*words: str, **more: str) -> Result:
 
 
 def drafted(*words: str) -> Result:
-    return plan("init", "people.parquet", "--epsilon", "1", "--budget", "2", *words)
+    return plan("init", "people.parquet", "--epsilon", "1", "--budget", "2", "--budget-delta", "1e-5", *words)
 
 
 def test_a_draft_asks_what_the_kinds_allow_and_can_be_checked(folder: Path) -> None:
@@ -38,6 +38,7 @@ def test_a_draft_asks_what_the_kinds_allow_and_can_be_checked(folder: Path) -> N
     assert asked == {"people": "count", "age": "mean", "smoker": "proportion", "town": "histogram"}
     assert found.data.person == "patient_id"
     assert (found.spend.epsilon, found.population.epsilon) == (1.0, 2.0)
+    assert (found.spend.delta, found.population.delta) == (1e-6, 1e-5)
     checked = plan("check", "plan.toml")
     assert checked.exit_code == 0, checked.output
     assert "mean of age" in checked.output
@@ -53,12 +54,20 @@ def test_an_id_is_left_out_and_categories_without_delta_are_a_comment(folder: Pa
 
 
 def test_a_text_file_declares_nothing_unless_types_are_given(folder: Path) -> None:
-    given = ("init", "people.csv", "--epsilon", "1", "--budget", "2")
+    given = ("init", "people.csv", "--epsilon", "1", "--budget", "2", "--budget-delta", "0")
     assert plan(*given, "--out", "bare.toml").exit_code == 0
     assert [entry.id for entry in read_plan("bare.toml")[0].release] == ["people"]
     assert plan(*given, "--out", "typed.toml", "--type", "age=number").exit_code == 0
     assert [entry.id for entry in read_plan("typed.toml")[0].release] == ["people", "age"]
     assert plan("check", "typed.toml").exit_code == 0
+
+
+def test_the_delta_of_the_people_is_asked_for(folder: Path) -> None:
+    """It is set once: a draft that took the plan's own would leave later plans none."""
+    assert plan("init", "people.parquet", "--epsilon", "1", "--budget", "2").exit_code == 2
+    refused = drafted("--delta", "1e-4")
+    assert isinstance(refused.exception, BadInput)
+    assert "give a larger --budget-delta" in str(refused.exception)
 
 
 def test_a_draft_does_not_write_over_a_plan(folder: Path) -> None:

@@ -129,6 +129,7 @@ def test_sessions_and_words() -> None:
     with discreet.open(people, budget=9.0, ledger=":memory:", rng=Seeded(1)) as session:
         release = session.log_rank_test("t", "dead", "arm", epsilon=1.0, between=ARMS, times=TIMES, where="age > 18")
     assert "null hypothesis: among those still watched, new has the event at the same rate as old" in str(release)
+    assert "new and old have the event (dead is true or 1) at the same rate" in str(release)
     assert 0 <= release.value.p_value <= 1
 
 
@@ -144,3 +145,13 @@ def test_whoever_is_in_no_listed_group_or_has_a_missing_entry_counts_nowhere() -
     ] * 80
     test = LogRankTest(TimeGrid.of([1, 2, 4], 2), Categories.of(["a", "b"]), 1.0)
     assert test.release(rows + nobody, Seeded(1)).value == test.release(rows, Seeded(1)).value
+
+
+def test_of_numbers_1_is_the_event() -> None:
+    time, arm = np.tile([1.0, 2.0, 3.0], 600), ARMS * 900
+    given: dict[str, Any] = {"epsilon": 50.0, "between": ARMS, "times": TIMES}
+    state = np.arange(1800) % 4 % 3
+    coded = discreet.log_rank_test(time, state, arm, **given, rng=Seeded(1))
+    true = discreet.log_rank_test(time, state == 1, arm, **given, rng=Seeded(1))
+    assert coded.value == true.value
+    assert "have the event (event is true or 1)" in str(coded)

@@ -149,3 +149,20 @@ def test_sessions_groups_and_words() -> None:
     assert "rate per 1000 of falls to years, falls limited to [0, 5] and years limited to [0, 3]" in str(release)
     assert all(one.refusal is None for one in groups.values())
     assert release.interval(0.5).high - release.interval(0.5).low < release.interval().high - release.interval().low
+
+
+def test_events_may_be_a_condition_or_an_entry() -> None:
+    draw = np.random.default_rng(1)
+    people = {"state": draw.choice(["alive", "dead", "lost"], 6000), "years": draw.integers(1, 4, 6000)}
+    people["died"] = people["state"] == "dead"
+    given: dict[str, Any] = {"epsilon": 8.0, "bounds": [(0, 1), (0, 3)]}
+    with discreet.open(people, budget=50.0, ledger=":memory:", rng=Seeded(1)) as session:
+        told = session.rate("state == 'dead'", "years", **given)
+        equal = session.rate("state", "years", equals="dead", **given)
+        with pytest.raises(BadInput, match="say which entries count, as in equals='yes'"):
+            session.rate("state", "years", **given)
+    plain = discreet.rate(people["died"], people["years"], **given, rng=Seeded(1))
+    assert told.value == pytest.approx(plain.value, rel=0.02)
+    assert equal.value == pytest.approx(plain.value, rel=0.02)
+    assert told.interval().about == equal.interval().about
+    assert "rate of state == 'dead' to years" in str(told)

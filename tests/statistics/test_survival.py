@@ -91,3 +91,21 @@ def test_sessions_groups_and_words() -> None:
     assert "each by itself" in str(release)
     assert len(release.to_frame()) == 3
     assert all(one.refusal is None for one in groups.values())
+
+
+def test_what_counts_as_the_event_is_said_and_is_1_of_numbers() -> None:
+    """By declared kind alone: 2 is an end unless it is named."""
+    draw = np.random.default_rng(3)
+    people = {"t": draw.exponential(2.0, 3000), "state": draw.integers(0, 3, 3000)}
+    people |= {"died": people["state"] == 1}
+    given: dict[str, Any] = {"epsilon": 1e4, "times": TIMES}
+    with discreet.open(people, budget=1e6, ledger=":memory:", rng=Seeded(1)) as session:
+        coded, true = (session.survival("t", name, **given) for name in ("state", "died"))
+        second = session.survival("t", "state", equals=2, **given)
+        condition = session.survival("t", "state == 2", **given)
+    assert np.allclose(coded.value.heights, true.value.heights, atol=1e-3)
+    assert np.allclose(second.value.heights, condition.value.heights, atol=1e-3)
+    assert np.abs(coded.value.heights - second.value.heights).max() > 2e-3
+    for release, said in ((coded, "state is true or 1"), (true, "died is true or 1"), (second, "state == 2")):
+        assert f"without the event ({said}) at each time" in str(release)
+    assert condition.interval().about == second.interval().about

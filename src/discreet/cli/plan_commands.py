@@ -22,8 +22,8 @@ def init(
     source: Annotated[str, typer.Argument(help="A file, glob, folder or database.", show_default=False)],
     epsilon: Annotated[float, typer.Option(min=0, help="What this plan may spend.")],
     budget: Annotated[float, typer.Option(min=0, help="All that these people will ever spend.")],
-    delta: Annotated[float, typer.Option(min=0, help="Needed to find the categories of texts.")] = 0.0,
-    budget_delta: Annotated[float | None, typer.Option(min=0, help="The delta of the budget; else the plan's.")] = None,
+    budget_delta: Annotated[float, typer.Option(min=0, help="The delta of that; 0 allows pure answers only.")],
+    delta: Annotated[float, typer.Option(min=0, help="Of it, for this plan: finds the categories of texts.")] = 0.0,
     person: Annotated[str | None, typer.Option(help="The column that says whose row it is.")] = None,
     unit: Annotated[str | None, typer.Option(help="What a row, or a person, is called.")] = None,
     table: Annotated[str | None, typer.Option(help="The table of a database.")] = None,
@@ -37,9 +37,9 @@ def init(
 ) -> None:
     """Write a plan with comments for a table, from its schema alone: what its columns' kinds allow.
 
-    Example: discreet plan init patients.parquet --epsilon 1 --budget 3 --person id --unit patient
+    Example: discreet plan init patients.parquet --epsilon 1 --budget 3 --budget-delta 1e-5 --person id
 
-    Example: discreet plan init visits.csv --epsilon 0.5 --budget 2 --out visits.toml
+    Example: discreet plan init visits.csv --epsilon 0.5 --budget 2 --budget-delta 0 --out visits.toml
     """
     from discreet.cli.describe_command import check_file, pair
     from discreet.plan.draft import draft

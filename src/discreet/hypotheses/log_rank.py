@@ -42,7 +42,7 @@ from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import TestResult, label
 from discreet.stages.normal_laplace import tail
 from discreet.statistics.histogram import Categories
-from discreet.statistics.life_table import Floats, LifeTable, TimeGrid, noisy_table
+from discreet.statistics.life_table import Floats, LifeTable, TimeGrid, event_in_words, noisy_table
 from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.tables.entries import column, numbers_of, public_size
 from discreet.worlds.assumptions import About, Effect
@@ -68,6 +68,7 @@ class LogRankTest:
     epsilon: Number
     _: KW_ONLY
     alternative: Alternative = "two-sided"
+    event: str = "true"
     neighbours: Neighbours = Neighbours.ADD_OR_REMOVE
     unit: str = "row"
 
@@ -96,8 +97,9 @@ class LogRankTest:
         names = [label(one) for one in self.between.names]
         shown = {"between": self.between.names, "times": self.grid.times, "neighbours": self.neighbours, "rows": size}
         told = {"two-sided": "at the same rate", "greater": "no more often", "less": "no less often"}[self.alternative]
-        name = f"test that {names[0]} and {names[1]} have the event at the same rate"
-        name = name if self.alternative == "two-sided" else f"test that {names[0]} has the event {told} than {names[1]}"
+        name = f"test that {names[0]} and {names[1]} have the event ({self.event}) at the same rate"
+        if self.alternative != "two-sided":
+            name = f"test that {names[0]} has the event ({self.event}) {told} than {names[1]}"
         history = Provenance("LogRankTest", shown, rng.secure)
         blank: Release[TestResult] = Release(self.guarantee, history, name=name)
         upto = min(table.enough(LEAST, CLEAR) for table in tables)  # [log_rank.2]
@@ -175,7 +177,7 @@ def _world(about: About) -> Effect:
     return Effect(make=make, most=2000)
 
 
-@statistic({"time": number(), "event": boolean(), "groups": category()}, rows=dict, world=_world)
+@statistic({"time": number(), "event": boolean(event=True), "groups": category()}, rows=dict, world=_world)
 def log_rank_test(
     people: Public,
     time: Columns,
@@ -192,9 +194,10 @@ def log_rank_test(
     """Null: among those still watched, both groups have the event at the same rate, at all times up to the last. Pure.
 
     `between` names the two public groups; who is in which is private. `time` is how long a person was watched, `event`
-    whether the event came then (true, or what `equals` says). alternative="greater" tests against the first group
-    having it more often. `times` are public, and each interval is cut in `parts`: those up to which enough people are
-    left are used, and a note names the last. For how far apart the groups are ask for `survival` by group.
+    whether the event came then: true, the number 1, or what `equals` says, as in `survival`. alternative="greater"
+    tests against the first group having it more often. `times` are public, and each interval is cut in `parts`: those
+    up to which enough people are left are used, and a note names the last. For how far apart the
+    groups are ask for `survival` by group.
 
     >>> import discreet
     >>> time, arm = [float(k % 9 + 1) / (1 + k % 2) for k in range(2000)], ["new", "old"] * 1000
@@ -205,5 +208,10 @@ def log_rank_test(
     """
     if not isinstance(between, list | tuple) or len(between) != 2:
         raise BadInput(f"between is {between!r}; give the two public groups, as between=['new', 'old']")
-    terms: dict[str, Any] = {"alternative": alternative, "neighbours": people.neighbours, "unit": people.unit}
+    terms: dict[str, Any] = {
+        "alternative": alternative,
+        "event": event_in_words(event, equals),
+        "neighbours": people.neighbours,
+        "unit": people.unit,
+    }
     return LogRankTest(TimeGrid.of(times, parts), Categories.of(between), epsilon, **terms)

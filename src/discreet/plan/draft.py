@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.errors import BadInput
 from discreet.plan.plan_file import MOST, Plan, PlannedRelease
 from discreet.tables.opening import read
 from discreet.tables.wanted import known
@@ -30,8 +31,8 @@ def draft(
     *,
     epsilon: float,
     budget: float,
+    budget_delta: float,
     delta: float = 0.0,
-    budget_delta: float | None = None,
     person: str | None = None,
     unit: str | None = None,
     table: str | None = None,
@@ -39,6 +40,11 @@ def draft(
     types: Mapping[str, str] | None = None,
 ) -> str:
     """The text of a plan for a table: what it could publish, with comments on what to decide."""
+    if budget_delta < delta:
+        raise BadInput(
+            f"the plan's delta is {delta:g} and all that these people will ever spend {budget_delta:g}; give a larger "
+            "--budget-delta, so that later plans have some"
+        )
     found = read(source, table=table, types=types)
     if person is not None:
         known(found, person)
@@ -61,7 +67,7 @@ def draft(
         f"name = {_text(name)}",
         f"ledger = {_text(f'{stem}.ledger')}",
         f"{f'epsilon = {budget:g}':<24}# all that these people will ever spend",
-        f"{f'delta = {delta if budget_delta is None else budget_delta:g}':<24}# never changed: later plans need some",
+        f"{f'delta = {budget_delta:g}':<24}# likewise, never changed: what this plan leaves of it is for later ones",
         "",
         "[spend]                 # of it, by this plan",
         f"epsilon = {epsilon:g}",

@@ -37,7 +37,8 @@ class Reads:
     """How the columns of a parameter are read: as what, and whether one or several.
 
     `streams`: a long column may come in pieces. `sample`: a group of people of its own, whose members are public.
-    `dates`: of one column of dates the answer is a date, or counts by dates.
+    `dates`: of one column of dates the answer is a date, or counts by dates. `condition`: a condition may stand for a
+    column, as 1 where it holds and 0 where not. `event`: of a column of numbers 1 alone is yes.
     """
 
     kind: Literal["number", "boolean", "category", "any"]
@@ -46,6 +47,8 @@ class Reads:
     optional: bool = False
     sample: bool = False
     dates: bool = False
+    condition: bool = False
+    event: bool = False
 
 
 def number(
@@ -55,14 +58,15 @@ def number(
     optional: bool = False,
     sample: bool = False,
     dates: bool = False,
+    condition: bool = False,
 ) -> Reads:
     """Columns of numbers."""
-    return Reads("number", width, streams, optional, sample, dates)
+    return Reads("number", width, streams, optional, sample, dates, condition)
 
 
-def boolean(*, streams: bool = False, optional: bool = False, sample: bool = False) -> Reads:
+def boolean(*, streams: bool = False, optional: bool = False, sample: bool = False, event: bool = False) -> Reads:
     """A column of yes and no."""
-    return Reads("boolean", "one", streams, optional, sample)
+    return Reads("boolean", "one", streams, optional, sample, condition=True, event=event)
 
 
 def category(*, streams: bool = False, optional: bool = False, sample: bool = False) -> Reads:

@@ -33,6 +33,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
+from discreet.privacy.declaration import Columns
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Laplace
@@ -41,6 +42,20 @@ from discreet.privacy.mechanism import Randomness
 MOST: Final = 2000  # intervals
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+
+def event_in_words(column: Columns, equals: Any) -> str:
+    """What counts as the event, by declared kind alone: true, 1, a condition, or an entry that is named.
+
+    >>> event_in_words(Columns(("status",), ("integer",)), None)
+    'status == 1'
+    """
+    name = column.name if column.named else "event"
+    if equals is not None:
+        return f"{name} == {equals!r}"
+    if column.kinds == ("boolean",):
+        return name if any(sign in name for sign in "<>=!") else f"{name} is true"
+    return f"{name} is true or 1" if column.kinds == ("unknown",) else f"{name} == 1"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ Source
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -38,7 +39,7 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
-from discreet.privacy.declaration import Columns, Public, number, stacked, statistic
+from discreet.privacy.declaration import Columns, Public, Reads, boolean, number, stacked, statistic
 from discreet.privacy.exact import Number, bisect, exact, is_number, show, show_range
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
@@ -280,6 +281,7 @@ def _world(about: About) -> World:
     else:
         apart = about.number("residual", true * mean / 2, 0.0, 1e100)
         about.say(f"y has mean {mean:g} and deviation {spread:g}; x is {true:g} y, off by {apart:g}")
+    about.given.pop("equals", None)  # made-up events are numbers
     per = float(about.given.get("per", 1.0))
 
     def make(g: Any, n: int) -> dict[str, Any]:
@@ -310,13 +312,27 @@ def ratio(people: Public, x: Columns, y: Columns, *, epsilon: Number, bounds: An
     return Ratio(epsilon, bounds=bounds, names=(x.name, y.name), neighbours=people.neighbours, unit=people.unit)
 
 
-@statistic({"x": number(), "y": number()}, rows=stacked, groups=True, world=_world)
-def rate(people: Public, x: Columns, y: Columns, *, epsilon: Number, bounds: Any = None, per: float = 1.0) -> Ratio:
+def _events(options: Mapping[str, Any]) -> Reads:
+    """Numbers of events, a condition, or what entries are to be equal to."""
+    return number(condition=True) if options.get("equals") is None else boolean()
+
+
+@statistic({"x": _events, "y": number()}, rows=stacked, groups=True, world=_world)
+def rate(
+    people: Public,
+    x: Columns,
+    y: Columns,
+    *,
+    epsilon: Number,
+    bounds: Any = None,
+    per: float = 1.0,
+    equals: Any = None,
+) -> Ratio:
     """Events over the time that people were watched, with a confidence interval for the population's rate. Pure.
 
-    x is each person's number of events (0 or 1 for yes or no), y the time; `per=1000` tells events per 1,000 units of
-    time. No bounds are needed; public ones, a pair for each column, make the answer better. Times near 0 in total are
-    refused.
+    x is each person's number of events, 0 or 1 for yes or no, or a condition, "status == 'dead'"; with `equals` an
+    event is an entry that is this text, number or date. y is the time; `per=1000` tells events per 1,000 units of time.
+    No bounds are needed; public ones, a pair for each column, make the answer better. A total time near 0 is refused.
 
     >>> import discreet
     >>> falls, years = [k % 10 == 0 for k in range(5000)], [1.0 + k % 3 for k in range(5000)]
@@ -325,4 +341,5 @@ def rate(people: Public, x: Columns, y: Columns, *, epsilon: Number, bounds: Any
     True
     """
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
-    return Ratio(epsilon, bounds=bounds, counts=True, per=per, names=(x.name, y.name), **terms)
+    events = x.name if equals is None else f"{x.name} == {equals!r}"
+    return Ratio(epsilon, bounds=bounds, counts=True, per=per, names=(events, y.name), **terms)

@@ -40,7 +40,7 @@ from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness, promised
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import StepCurve
-from discreet.statistics.life_table import Floats, LifeTable, TimeGrid, error_sizes, noisy_table, reach
+from discreet.statistics.life_table import Floats, LifeTable, TimeGrid, error_sizes, event_in_words, noisy_table, reach
 from discreet.tables.entries import public_size
 from discreet.tables.matrix import in_one, matrix
 from discreet.worlds.assumptions import About, World
@@ -63,6 +63,7 @@ class Survival:
     grid: TimeGrid
     epsilon: Number
     _: KW_ONLY
+    event: str = "true"
     neighbours: Neighbours = Neighbours.ADD_OR_REMOVE
     unit: str = "row"
 
@@ -85,10 +86,10 @@ class Survival:
         (table,) = noisy_table(cells, 1, self.grid, **terms)  # [survival.1]
         shown = {"times": self.grid.times, "parts": self.grid.parts, "neighbours": self.neighbours, "rows": size}
         blank: Release[StepCurve] = Release(self.guarantee, Provenance("Survival", shown, rng.secure), name="survival")
-        return told(blank, table, self.grid)
+        return told(blank, table, self.grid, self.event)
 
 
-def told(blank: Release[StepCurve], table: LifeTable, grid: TimeGrid) -> Release[StepCurve]:
+def told(blank: Release[StepCurve], table: LifeTable, grid: TimeGrid, event: str) -> Release[StepCurve]:
     """The curve of a noisy life table, up to where there are enough people. [survival.2]"""
     known = table.enough(LEAST, CLEAR) // grid.parts  # [survival.2]
     if not known:
@@ -97,7 +98,7 @@ def told(blank: Release[StepCurve], table: LifeTable, grid: TimeGrid) -> Release
             f"{show(grid.times[0])} to tell them from noise. Bring more rows, ask for a larger epsilon, or for earlier"
         )
         return replace(blank, refusal=f"{why} or fewer times")
-    spread = SurvivalSpread(table, grid, known)
+    spread = SurvivalSpread(table, grid, known, event)
     answer = StepCurve(np.array(grid.times), spread.heights, falls=True)
     notes = [CENSORED]
     if known < len(grid.times):
@@ -114,6 +115,7 @@ class SurvivalSpread:
     table: LifeTable
     grid: TimeGrid
     known: int
+    event: str = "true"
 
     def _ends(self, share: float) -> tuple[Floats, Floats, Floats]:
         """The log of the product at each time, and its standard deviations from sampling and from noise."""
@@ -151,7 +153,7 @@ class SurvivalSpread:
             found, sampled, noise = self._ends(share)
             wide = [reach(confidence, *both) for both in zip(sampled.tolist(), noise.tolist(), strict=True)]
             ends.append(self._all(np.clip(np.exp(np.minimum(found + way * np.array(wide), 0.0)), 0.0, 1.0)))
-        about = "the population's share of people without the event at each time, each by itself"
+        about = f"the population's share of people without the event ({self.event}) at each time, each by itself"
         return Interval(ends[0], ends[1], confidence=confidence, about=about, population=True)
 
 
@@ -207,14 +209,15 @@ def _paired(columns: Any) -> Any:
     return np.column_stack([np.asarray(part, dtype=float) for part in columns.values()])
 
 
-@statistic({"time": number(), "event": boolean()}, rows=_paired, groups=True, world=_world)
+@statistic({"time": number(), "event": boolean(event=True)}, rows=_paired, groups=True, world=_world)
 def survival(
     people: Public, time: Columns, event: Columns, *, epsilon: Number, times: Any, parts: int = 4, equals: Any = None
 ) -> Survival:
     """The share of people without the event at each of the public `times`, by Kaplan and Meier, with intervals. Pure.
 
-    `time` is how long a person was watched, `event` whether the event came then (true, or what `equals` says) or
-    watching ended without it.
+    `time` is how long a person was watched, `event` whether the event came then or watching ended without it. What
+    counts as the event is true in a column of truth values, and 1 in one of numbers, where any other is an end; or what
+    `equals` says, or a condition, "status == 2". The interval's first line names it.
     The interval of each time, by itself, allows for sampling and noise, and for what a grid of times hides: `parts` is
     in how many parts the time from one of `times` to the next is cut. The value has `.at` and `.heights`, is called
     with a time, and `.reaches(0.5)` is the median. Times at which too few people are left have no number.
@@ -225,4 +228,9 @@ def survival(
     >>> 0.55 < r.value(5.0) < 0.75
     True
     """
-    return Survival(TimeGrid.of(times, parts), epsilon, neighbours=people.neighbours, unit=people.unit)
+    terms: dict[str, Any] = {
+        "event": event_in_words(event, equals),
+        "neighbours": people.neighbours,
+        "unit": people.unit,
+    }
+    return Survival(TimeGrid.of(times, parts), epsilon, **terms)

@@ -59,7 +59,16 @@ def days(column: Column, kind: Kind, name: str) -> Floats:
     return np.array([day_of(value) for value in values], dtype=np.float64)[codes]
 
 
-READERS: Final[dict[str, Callable[[Column, Kind, str], Floats]]] = {**cells.READERS, "date": days}
+def events(column: Column, kind: Kind, name: str) -> Floats:
+    """A column as 1 where an event came, 0 and NaN: of numbers 1 alone is the event, of others what is true."""
+    found = cells.truths(column, kind, name)
+    if kind == "boolean":
+        return found
+    codes = cells.numbers(column, kind, name)
+    return np.where(np.isnan(codes), found, (codes == 1).astype(np.float64))
+
+
+READERS: Final[dict[str, Callable[[Column, Kind, str], Floats]]] = {**cells.READERS, "date": days, "event": events}
 
 
 def public_day(given: Any, what: str) -> float:

@@ -34,7 +34,7 @@ class PieceCells:
         found = [math.nan if value is None else float(rows.key(value) == one) for value in values]
         return np.array(found, dtype=np.float64)[codes]
 
-    def floats(self, name: str, reading: Literal["number", "boolean", "date"]) -> Floats:
+    def floats(self, name: str, reading: Literal["number", "boolean", "date", "event"]) -> Floats:
         """Numbers, 1 and 0, or days; NaN where missing."""
         if (name, reading) not in self.known:
             self.known[name, reading] = READERS[reading](self.columns[name], self.kinds[name], name)

@@ -37,7 +37,7 @@ class Want:
     """
 
     name: str
-    kind: Literal["number", "boolean", "date", "category", "where"]
+    kind: Literal["number", "boolean", "event", "date", "category", "where"]
     _: KW_ONLY
     missing: Missing = "keep"
     rule: Rule = "first"
@@ -46,7 +46,7 @@ class Want:
 
     def __post_init__(self) -> None:
         name = self.name.removeprefix(OWN)
-        if self.kind not in ("number", "boolean", "date", "category", "where"):
+        if self.kind not in ("number", "boolean", "event", "date", "category", "where"):
             raise BadInput(f"column {name!r} is wanted as {self.kind!r}; give number, boolean, date or category")
         if self.rule not in RULES:
             raise BadInput(f"per_person for {name!r} is {self.rule!r}; give one of {', '.join(RULES)}")
@@ -200,8 +200,8 @@ def wanted(
         rule = "first" if kind == "where" else rules.by.get(name, usual)
         if kind == "date" and not (isinstance(chosen, str) and chosen in ("keep", "drop")):
             chosen = public_day(chosen, "missing")
-        if kind in ("boolean", "where"):
-            rules.check_people(statistic.name, column=name if kind == "boolean" else None)
+        if kind in ("boolean", "event", "where"):
+            rules.check_people(statistic.name, column=None if kind == "where" else name)
         check_levels("equals", [counted := equals if kind == "boolean" else None], table, name)
         wants.append(Want(name, kind, missing=chosen, rule=rule, cap=terms.max_rows, equals=counted))  # type: ignore[arg-type]
     _check_listed(table, kinds, references.get("y"), arguments)
@@ -249,7 +249,7 @@ def _kind(
     opened: bool = True,
 ) -> str:
     """As what a column is read."""
-    if name not in table.names and reads.kind == "boolean" and not equals and _is_condition(table, name):
+    if name not in table.names and reads.condition and not equals and _is_condition(table, name):
         return "where"
     declared = table.kinds[known(table, name)]
     if reads.kind == "category" or (reads.kind == "any" and declared in WRONG):
@@ -257,7 +257,7 @@ def _kind(
     shown = name.removeprefix(OWN)
     if reads.kind == "boolean":
         if declared not in WRONG or equals:
-            return "boolean"
+            return "event" if reads.event and not equals else "boolean"
         advice = "say which entries count, as in equals='yes', or give x == 'yes'"
         if opened:
             advice = (
@@ -270,6 +270,8 @@ def _kind(
         advice = "give a column of numbers"
         if opened:
             advice = f"open the table with types={{{shown!r}: 'number'}} to read its cells as numbers"
+        if reads.condition:
+            advice = f"say which entries count, as in equals='yes', or give a condition, \"{shown} == 'yes'\""
         if formula:
             advice = f"write C({shown}) for categories, or {advice}"
         if classes and not formula:

@@ -129,6 +129,7 @@ def correlation(
     x: Any,
     *,
     epsilon: Number,
+    method: Literal["pearson", "spearman"] = "pearson",
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -139,6 +140,9 @@ def correlation(
     `x` is an array, a data frame or an Arrow table of numbers, a row for each person. Each column's values are limited
     to a range that is found privately and that few rows lie beyond; the interval is for the correlation of the limited
     values and names the ranges. It holds whatever the joint distribution is, and needs no delta.
+
+    method="spearman" is the correlation of ranks, equal values sharing the middle one of theirs. It limits nothing,
+    is not moved by a few extreme values, and needs fewer rows.
 
     >>> import discreet
     >>> import numpy as np
@@ -1363,6 +1367,7 @@ class Asking:
         x: str | Sequence[str],
         *,
         epsilon: Number,
+        method: Literal["pearson", "spearman"] = "pearson",
         groupby: None = None,
         where: str | None = None,
         missing: Any = None,
@@ -1376,6 +1381,9 @@ class Asking:
         to a range that is found privately and that few rows lie beyond; the interval is for the correlation of the limited
         values and names the ranges. It holds whatever the joint distribution is, and needs no delta.
 
+        method="spearman" is the correlation of ranks, equal values sharing the middle one of theirs. It limits nothing,
+        is not moved by a few extreme values, and needs fewer rows.
+
         Example: session.correlation(["age", "bmi"], epsilon=0.5)
         """
     @overload
@@ -1384,6 +1392,7 @@ class Asking:
         x: str | Sequence[str],
         *,
         epsilon: Number,
+        method: Literal["pearson", "spearman"] = "pearson",
         delta: Any = 0.0,
         groupby: str | Sequence[str],
         keys: Any = None,

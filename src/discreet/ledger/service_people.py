@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from discreet.errors import BadInput
 from discreet.ledger import ledger_text as words
-from discreet.ledger.service_tables import PEOPLE, SESSIONS, TOKENS, create_service_tables
+from discreet.ledger.ledger_tables import PEOPLE, SESSIONS, TOKENS
 from discreet.ledger.store import Ledger
 
 ROLES: Final = ("analyst", "steward", "auditor", "admin")
@@ -44,7 +44,6 @@ class PeopleStore:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        ledger.beside(create_service_tables, writes=True)
 
     def add(self, name: str, role: str, salt: str, password: str, *, by: str | None, now: float) -> Person:
         """A new account, under a name that nobody would take for another."""

@@ -85,13 +85,14 @@ class CorrelationSpread:
     privacy: Floats
     about: str
     clips: tuple[tuple[float, float], ...] = ()  # the centre and the radius of each column, where values were limited
+    least: float = -1.0  # that an entry can be
 
     def interval(self, confidence: float) -> Interval:
-        """For each entry by itself, within -1 and 1."""
+        """For each entry by itself, within what it can be."""
         width = np.vectorize(lambda normal, noise: error_radius(confidence, normal, noise / math.sqrt(2)))(
             self.sampling, self.privacy
         )
-        low, high = np.maximum(self.estimate - width, -1.0), np.minimum(self.estimate + width, 1.0)
+        low, high = np.maximum(self.estimate - width, self.least), np.minimum(self.estimate + width, 1.0)
         return Interval(low, high, confidence=confidence, about=self.about, population=True)
 
 

@@ -46,7 +46,7 @@ SCOPES: Final[Mapping[str, tuple[str, ...]]] = {
     "auditor": ("audit",),
     "admin": (),
 }
-KEPT: Final = 200  # priced plans
+KEPT: Final = 1_000  # priced plans
 LONGEST_REASON: Final = 2_000
 
 

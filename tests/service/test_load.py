@@ -40,7 +40,7 @@ def _port() -> int:
 
 @contextmanager
 def running(
-    folder: Path, ages: np.ndarray, analysts: int, limit: float, tick: float, workers: int = 1
+    folder: Path, ages: np.ndarray, analysts: int, *, limit: float, tick: float, workers: int = 1
 ) -> Iterator[tuple[str, int]]:
     """A server with so many analysts, and a rule that approves everything; its address and process."""
     folder.mkdir(exist_ok=True)

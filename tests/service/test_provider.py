@@ -123,6 +123,7 @@ LIES: list[dict[str, Any]] = [
     {"iss": "http://127.0.0.1:1"},
     {"iss": None},
     {"aud": "another"},
+    {"aud": "another", "azp": "discreet"},
     {"aud": ["discreet", "another"]},
     {"aud": ["discreet", "another"], "azp": "another"},
     {"aud": None},

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.compare import page
-from benchmarks.compare.__main__ import measured
+from benchmarks.compare.__main__ import ran, summed
 from benchmarks.compare.cases import PARTS
 from benchmarks.compare.contenders import PEERS, Elsewhere, Question
 from benchmarks.compare.published import durfee_mean, durfee_quantile, gradient_descent
@@ -33,11 +33,12 @@ def test_every_part_has_cells_that_everybody_can_be_asked(part: str) -> None:
 
 
 def test_one_cell_is_measured() -> None:
-    cell = measured("shares", 1, 20, 1)
+    cell = summed("shares", 1, ran("shares", 1, range(12)) + ran("shares", 1, range(12, 20)))
     ours, theirs = cell["rows"]
     assert (ours["who"], theirs["who"], cell["runs"]) == ("discreet", "OpenDP", 20)
     assert ours["answered"] == 1
     assert ours["coverage"] >= 0.5
+    assert ours["plain"] == cell["plain"]
     assert theirs["coverage"] is None
 
 

@@ -87,7 +87,7 @@ def test_a_row_s_weight_is_shared_out() -> None:
 @pytest.mark.claim("pca.3")
 @pytest.mark.parametrize("relation", BOTH)
 def test_the_noise_is_as_stated(relation: Neighbours) -> None:
-    """20 seeded releases of the same rows: noise within a factor of 3 of what is stated, sampling no less than it is."""
+    """20 seeded releases of the same rows: noise within a factor of 3 of what is stated, sampling no less."""
     rows, gaps = np.random.default_rng(6).normal(size=(1500, 3)) @ LOADED, []
     for seed in range(20):
         release = asked(relation, 3.0).release(rows, Seeded(seed))

@@ -27,6 +27,7 @@ VALUES: tuple[Any, ...] = (
     *((0.0, 0.0, 0.0), (1.0, 2.0, 3.0), (1e6, -1e6, 0.0), (1e300, 1e300, -1e300), (math.inf, 0.0, 1.0)),
     *((math.nan, 1.0, 1.0), (5e-324, -0.0, 0.0), (1e160, 0.0, 0.0), (-3.0, 9.0, -30.0)),
 )
+FAR = ([1e6, 1e6, 1e6], [-1e6, 1e6, 0.0])
 
 
 def asked(relation: Neighbours, epsilon: float = 24.0, k: int = 1) -> Pca:
@@ -36,7 +37,8 @@ def asked(relation: Neighbours, epsilon: float = 24.0, k: int = 1) -> Pca:
 def world(relation: Neighbours) -> list[audit.Pair]:
     """Odd rows with a crowd beside them."""
     if relation is REPLACE:
-        return [audit.Pair([*CROWD, a], [*CROWD, b]) for a in VALUES for b in VALUES if a is not b][::14]
+        far = audit.Pair([*CROWD, FAR[0]], [*CROWD, FAR[1]])  # at right angles: nearly as far as one row may move
+        return [far, *[audit.Pair([*CROWD, a], [*CROWD, b]) for a in VALUES for b in VALUES if a is not b][::14]]
     return [audit.Pair(CROWD, [*CROWD, one]) for one in VALUES]
 
 
@@ -63,9 +65,8 @@ def test_the_parts_are_all_of_epsilon(relation: Neighbours) -> None:
 def test_a_smaller_sensitivity_is_found_out(relation: Neighbours, monkeypatch: pytest.MonkeyPatch) -> None:
     true: Any = vars(module)["_noisy"]
     monkeypatch.setattr(module, "_noisy", lambda parts, *given: true(parts * 2, *given))
-    far = [[1e6, 1e6, 1e6], [-1e6, 1e6, 0.0]]
     one = [
-        audit.Pair([*CROWD, far[0]], [*CROWD, far[1]]) if relation is REPLACE else audit.Pair(CROWD, [*CROWD, far[0]])
+        audit.Pair([*CROWD, FAR[0]], [*CROWD, FAR[1]]) if relation is REPLACE else audit.Pair(CROWD, [*CROWD, FAR[0]])
     ]
     with pytest.raises(DiscreetError):
         audit.check(asked(relation), one, hostile_values=False).require()
@@ -81,6 +82,23 @@ def test_a_row_s_weight_is_shared_out() -> None:
         p, s = generator.dirichlet(np.full(many, 0.1), size=2)
         one = np.append(p[:k] - s[:k], p[:k].sum() - s[:k].sum())
         assert (one**2).sum() <= 2 + s @ s
+
+
+@pytest.mark.claim("pca.3")
+@pytest.mark.parametrize("relation", BOTH)
+def test_the_noise_is_as_stated(relation: Neighbours) -> None:
+    """20 seeded releases of the same rows: noise within a factor of 3 of what is stated, sampling no less."""
+    rows, gaps = np.random.default_rng(6).normal(size=(1500, 3)) @ LOADED, []
+    for seed in range(20):
+        release = asked(relation, 3.0).release(rows, Seeded(seed))
+        seen, spread = release.value, release.spread
+        inside = (rows - seen.centre) / seen.scales
+        inside *= np.minimum(1.0, spread.clips[0][1] / np.linalg.norm(inside, axis=1))[:, None]  # type: ignore[union-attr]
+        along, length = (inside @ seen.directions[0]) ** 2, (inside**2).sum(axis=1)
+        held = along.sum() / length.sum()
+        assert spread.sampling[-1] > 0.8 * np.std(along - held * length) / length.mean() / math.sqrt(1500)  # type: ignore[union-attr]
+        gaps.append((seen.captured - held) / spread.privacy[-1])  # type: ignore[union-attr]
+    assert 1 / 3 < np.sqrt(np.mean(np.square(gaps))) < 3
 
 
 @pytest.mark.claim("pca.2")

@@ -113,6 +113,33 @@ def test_a_smaller_sensitivity_is_found_out(relation: Neighbours, name: str, mon
         found.require()
 
 
+@pytest.mark.claim("rank_correlation.1")
+@pytest.mark.parametrize("relation", BOTH)
+def test_a_row_may_change_whole_blocks(relation: Neighbours, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks that are 0 or 1 by whether their rows are odd in number: one replaced row may move two."""
+
+    def odd(_pair: Any, place: Any, many: int, _weights: Any) -> Any:
+        return np.bincount(place, minlength=many) % 2 * 1.0
+
+    monkeypatch.setattr(module, "in_blocks", odd)
+    mechanism, pairs = RankCorrelation(16.0, dimension=2, neighbours=relation), world(relation)
+    audit.check(mechanism, pairs, hostile_values=False).require()
+    monkeypatch.setattr(module, "in_blocks", lambda *given: odd(*given) * 1.05)
+    with pytest.raises(DiscreetError):
+        audit.check(mechanism, pairs, hostile_values=False).require()
+
+
+@pytest.mark.claim("rank_correlation.3")
+@pytest.mark.parametrize("relation", BOTH)
+def test_the_noise_is_as_stated(relation: Neighbours) -> None:
+    """40 releases of the same rows, seeded: their deviation is within a factor of 3 of the one stated."""
+    x = np.random.default_rng(6).normal(size=(800, 2))
+    rows = np.column_stack([x[:, 0], x[:, 0] + x[:, 1]])
+    seen = [RankCorrelation(1.0, dimension=2, neighbours=relation).release(rows, Seeded(seed)) for seed in range(40)]
+    stated = np.mean([one.spread.privacy[0, 1] for one in seen])  # type: ignore[union-attr]
+    assert 1 / 3 < np.std([one.value[0, 1] for one in seen]) / stated < 3
+
+
 @pytest.mark.claim("rank_correlation.2")
 def test_refusals() -> None:
     rows = np.random.default_rng(0).normal(size=(150, 2))

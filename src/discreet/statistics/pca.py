@@ -242,6 +242,7 @@ def _noisy(parts: Floats, moved: int, cost: Laplace, rng: Randomness) -> tuple[F
 
 
 def _world(about: About) -> World:
+    about.option("scale", 1.0)  # a share has no unit
     k = about.given["k"] = about.whole("k", 1, 1, 99)
     table = AssumedTable.of(about, columns=max(3, k + 1))
     truth = np.append(np.full(k, 1.0), k) / table.columns
@@ -251,6 +252,7 @@ def _world(about: About) -> World:
         return np.append(held[:k], held[:k].sum())
 
     return World(
+        units="",
         make=lambda g, n: {"x": table.draw(g, n)},
         truth=truth,
         plain=plain,

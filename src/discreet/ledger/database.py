@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from weakref import finalize
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
@@ -53,6 +54,7 @@ class Database:
             sa.event.listen(self.engine, "connect", _look if reading else _durable)
             sa.event.listen(self.engine, "begin", _begin)
         self._process = os.getpid()
+        finalize(self, _dispose, self.engine, self._process).atexit = False  # a ledger that nobody closed
         self._file: tuple[int, int] | None = None  # which file it was when it was first used
 
     def read(self, work: Callable[[sa.Connection], T]) -> T:
@@ -97,7 +99,7 @@ class Database:
 
     def close(self) -> None:
         """Let go of all connections; after a fork the parent's are left alone."""
-        self.engine.dispose(close=self._process == os.getpid())
+        _dispose(self.engine, self._process)
 
     def _run(self, work: Callable[[sa.Connection], T], options: dict[str, Any]) -> T:
         if self._process != os.getpid():  # after a fork, the parent's connections are left alone
@@ -160,6 +162,11 @@ class Database:
             f"the ledger {self.name} was moved, deleted or replaced while it was open; nothing is charged: put it "
             "back, or open it anew"
         )
+
+
+def _dispose(engine: sa.Engine, process: int) -> None:
+    """Close the connections that this process opened."""
+    engine.dispose(close=process == os.getpid())
 
 
 def _address(where: str | Path) -> sa.URL:

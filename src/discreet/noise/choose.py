@@ -186,7 +186,7 @@ def whole_scores(scores: Any) -> Steps:
 def _farthest(mine: Any, other: Any) -> int:
     """The longest way of a score, exactly; at once where no difference leaves 64 bits."""
     both = [one for one in (mine, other) if isinstance(one, np.ndarray) and one.dtype == np.int64]
-    if len(both) == 2 and all(-HALF < int(one.min()) and int(one.max()) < HALF for one in both):
+    if len(both) == 2 and all(int(one.min()) > -HALF and int(one.max()) < HALF for one in both):
         return int(np.abs(both[0] - both[1]).max())
     return max(abs(int(a) - int(b)) for a, b in zip(mine, other, strict=True))
 

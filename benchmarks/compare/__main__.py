@@ -22,6 +22,7 @@ from rich.progress import track
 
 from benchmarks.compare.cases import PARTS, Case
 from benchmarks.compare.contenders import ROOT, Answer, Question, flat, timed
+from benchmarks.compare.least import least
 from benchmarks.compare.page import write
 
 FIGURES: Final = ROOT / "docs" / "compare.json"
@@ -57,6 +58,9 @@ def main() -> None:
             held |= found
             held = json.loads(json.dumps(held), parse_float=lambda text: float(f"{float(text):.5g}"))
             FIGURES.write_text(json.dumps(held).replace(', {"place"', ',\n{"place"') + "\n")  # a line a cell
+    for part, figures in held.items():
+        for cell in figures["cells"]:
+            cell["least"] = least(cases(part)[cell["place"]])
     write(held)
 
 

@@ -140,7 +140,8 @@ def auto_blocks(
             raise BadInput(BlockFriends(1, width, epsilon=epsilon, delta=delta, scales=scales).too_few)
         least = found
     else:
-        least = math.ceil((1 if small else COMFORT) * needed_blocks(width, epsilon, delta, aggregator))
+        spent = delta if small or aggregator == "vote" else 0.0  # else as many as pure stages need: less noise
+        least = math.ceil((1 if small else COMFORT) * needed_blocks(width, epsilon, spent, aggregator))
     most = people // smallest
     if most < least:
         raise BadInput(

@@ -196,7 +196,7 @@ class Pca:
         stages = self.stages
         moved = 2 if self.neighbours.size_is_public else 1
         with np.errstate(all="ignore"):
-            squares = (((table - found.place) / scales) @ directions.T) ** 2
+            squares = _turned((table - found.place) / scales, directions) ** 2  # [pca.1]
             lengths = np.sqrt(squares.sum(axis=1))
             lengths[~np.isfinite(lengths)] = np.nan
             far = far_distance(
@@ -231,6 +231,14 @@ class Pca:
             answer=answer,
             spread=CorrelationSpread(own, sampling, spread, about, ((0.0, math.sqrt(limit)),), 0.0),
         )  # [pca.3]
+
+
+def _turned(rows: Floats, directions: Floats) -> Floats:
+    """Rows along directions, summed in a fixed order: a row's numbers do not depend on where it stands. [pca.1]"""
+    found = np.zeros((len(rows), len(directions)))
+    for place in range(rows.shape[1]):
+        found += rows[:, place, None] * directions[:, place]
+    return found
 
 
 def _noisy(parts: Floats, moved: int, cost: Laplace, rng: Randomness) -> tuple[Floats, float]:

@@ -141,7 +141,8 @@ def trace(thing: Any, above: tuple[int, ...] = ()) -> Any:
 
 def _state(thing: Any) -> dict[str, Any]:
     """What an object holds, by name."""
-    held = {name: getattr(thing, name) for name in _slots(type(thing)) if hasattr(thing, name)}
+    names = _slots(type(thing))  # type: ignore[arg-type]  # a class is hashable
+    held = {name: getattr(thing, name) for name in names if hasattr(thing, name)}
     return held | dict(getattr(thing, "__dict__", {}))
 
 

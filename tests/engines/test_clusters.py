@@ -1,5 +1,6 @@
 """Answers on Dask and Spark are those of this machine, to the last digit; what fails there tells nothing."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -95,7 +96,8 @@ class Deserted:
     version = "4.0.0"
 
     def __init__(self) -> None:
-        self.taken_back, self.over = [], Event()
+        self.taken_back: list[str] = []
+        self.over = Event()
 
     def range(self, *_: int) -> "Deserted":
         return self
@@ -111,14 +113,18 @@ class Deserted:
 
 
 def test_spark_without_executors_is_not_waited_for() -> None:
-    for work in (lambda engine: engine.fold(len, max, ["a"]), lambda engine: engine.map(len, ["a"])):
+    works: list[Callable[[Any], Any]] = [
+        lambda engine: engine.fold(len, max, ["a"]),
+        lambda engine: engine.map(len, ["a"]),
+    ]
+    for work in works:
         session = Deserted()
         with pytest.raises(BadInput, match=r"Spark ran no task within 0\.01 seconds: it has no executor"):
             work(Spark(session, limit=0.01))
         assert session.taken_back == ["discreet-first-task"]
     for wrong in (0, -1, float("nan"), "1"):
         with pytest.raises(BadInput, match="limit is"):
-            Spark(Deserted(), limit=wrong)  # type: ignore[arg-type]
+            Spark(Deserted(), limit=wrong)
 
 
 @pytest.mark.engines

@@ -44,7 +44,7 @@ def test_what_folds_brings_no_row_here(name: str, folder: Path, monkeypatch: pyt
     assert engine.collected != streams(name)
 
 
-GROUPS = {
+GROUPS: dict[str, dict[str, Any]] = {
     "listed": {"groupby": "town", "keys": ["a", "b", "nowhere"]},
     "found": {"groupby": "town", "delta": 1e-4},
     "crossed": {"groupby": ["town", "label"], "keys": [["a", "c"], ["yes", "no"]]},
@@ -61,7 +61,7 @@ def test_groups_fold_and_give_the_same_digits(
     name: str, kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(locate, "FEW", 0)
-    question = {"x": "flag" if name == "count" else "x", "epsilon": 8.0} | GROUPS[kind]
+    question: dict[str, Any] = {"x": "flag" if name == "count" else "x", "epsilon": 8.0, **GROUPS[kind]}
     engine = Watched()
     assert asked(folder, engine, name, question) == asked(folder, None, name, question)
     assert not engine.collected

@@ -139,6 +139,10 @@ class Pca:
     def check(self, size: int | None) -> None:
         """Refuse too few rows. [pca.2]"""
         self.inner.check(size)
+        self._check_rows(size)
+
+    def _check_rows(self, size: int | None) -> None:
+        """Refuse fewer rows, public or noisy, than the sums along directions need. [pca.2]"""
         if size is not None and size < 4 * self.beyond:
             noisy = not self.neighbours.size_is_public
             to_do = what_to_do(size, self.epsilon, 4 * self.beyond, noisy=noisy)
@@ -162,8 +166,10 @@ class Pca:
         found = self.inner.moment(table, public, rng)  # [pca.1]
         if isinstance(found, str):  # [pca.2]
             return replace(blank, refusal=found)
-        if refusal := refusal_of(self, max(1, round(found.size))):  # [pca.2]
-            return replace(blank, refusal=refusal)
+        try:
+            self._check_rows(max(1, round(found.size)))  # [pca.2]
+        except Refused as refused:
+            return replace(blank, refusal=str(refused))
         scales, directions = self._directions(found)
         if not (np.isfinite(scales).all() and np.isfinite(directions).all() and (scales > 0).all()):  # [pca.2]
             return replace(blank, refusal="the columns' scales are beyond the floats; rescale them")

@@ -132,7 +132,7 @@ def planned(
     least = smallest_block(
         shape.width if numeric else 1, rate, smallest, adjusted=likelihood and correct in ("auto", "firth")
     )
-    small = small_block(shape.width, rate, smallest) if numeric else 0
+    small = small_block(shape.width, rate, smallest) if numeric and not likelihood else 0  # sums answer those
     planning = ready is None and isinstance(blocks, str)
 
     def made(about: int | None, epsilon: Number, fewest: int | None = None) -> SubsampleAggregate:

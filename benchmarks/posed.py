@@ -71,8 +71,15 @@ PEOPLE: Final = {  # else 100
     "linear_regression": 300,
     "poisson_regression": 300,
     "fit_normal": 150,
+    "pca": 300,
 }
-SHARE: Final = {"covariance": 0.7, "kmeans": 0.5, "linear_regression": 0.4, "poisson_regression": 0.4}  # of the runs
+SHARE: Final = {  # of the runs
+    "covariance": 0.7,
+    "kmeans": 0.5,
+    "linear_regression": 0.4,
+    "pca": 0.4,
+    "poisson_regression": 0.4,
+}
 
 
 def posed(name: str) -> dict[str, Any]:

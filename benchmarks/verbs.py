@@ -331,6 +331,29 @@ def _length(release: Any, truth: Any) -> float:
     return float(np.linalg.norm(np.array(list(release.value.values())) - truth))
 
 
+def _along(frame: Any, release: Any, *, columns: list[str]) -> Any:
+    """The shares of a table's limited rows along the released directions."""
+    found, limit = release.value, release.spread.clips[0][1]
+    rows = (frame[columns].dropna().to_numpy(dtype=float) - found.centre) / found.scales
+    rows *= np.minimum(1.0, limit / np.maximum(np.linalg.norm(rows, axis=1), 1e-300))[:, None]
+    shares = ((rows @ found.directions.T) ** 2).sum(axis=0) / (rows**2).sum()
+    return np.append(shares, shares.sum())
+
+
+def components() -> Iterator[Case]:
+    """Principal components."""
+    for table, columns in (
+        ("survival flchain", ["age", "kappa", "lambda", "creatinine", "futime"]),
+        ("ggplot2 diamonds", ["carat", "depth", "table", "price", "x", "y", "z"]),
+    ):
+        truth = partial(_along, columns=columns)
+        yield Case("pca", table, {"x": columns}, truth, {"k": 2, "delta": 1e-6}, error=_of_numbers)
+
+
+def _of_numbers(release: Any, truth: Any) -> float:
+    return float(np.sqrt(np.mean((np.array([*release.value.shares, release.value.captured]) - truth) ** 2)))
+
+
 CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "crosstab": crosstabs,
     "difference": differences,
@@ -342,6 +365,7 @@ CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "distinct": different,
     "top": partial(frequent, "top"),
     "mode": partial(frequent, "mode"),
+    "pca": components,
 }
 
 

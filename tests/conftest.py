@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -29,6 +30,15 @@ def compiled_at_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(warmth, "COLD", 0)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def words_now_and_then(request: pytest.FixtureRequest) -> Iterator[None]:
+    """An audit compares what releases hold on every pair, and how they are told on one of eight; a study on all."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "not study" in request.config.option.markexpr:
+            patch.setattr(import_module("discreet.audit.distinguish"), "TOLD", 8)
         yield
 
 

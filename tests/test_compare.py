@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.compare import page
-from benchmarks.compare.__main__ import measured
+from benchmarks.compare.__main__ import ran, summed
 from benchmarks.compare.cases import PARTS
 from benchmarks.compare.contenders import PEERS, Elsewhere, Question
+from benchmarks.compare.least import least
 from benchmarks.compare.published import durfee_mean, durfee_quantile, gradient_descent
 
 
@@ -33,11 +34,12 @@ def test_every_part_has_cells_that_everybody_can_be_asked(part: str) -> None:
 
 
 def test_one_cell_is_measured() -> None:
-    cell = measured("shares", 1, 20, 1)
+    cell = summed("shares", 1, ran("shares", 1, range(12)) + ran("shares", 1, range(12, 20)))
     ours, theirs = cell["rows"]
     assert (ours["who"], theirs["who"], cell["runs"]) == ("discreet", "OpenDP", 20)
     assert ours["answered"] == 1
     assert ours["coverage"] >= 0.5
+    assert ours["plain"] == cell["plain"]
     assert theirs["coverage"] is None
 
 
@@ -50,6 +52,8 @@ def cell(ours: float | None, answered: float, theirs: float) -> dict[str, Any]:
         "size": 5000,
         "epsilon": 1.0,
         "delta": 0.0,
+        "runs": 1,
+        "least": 0.1,
         "plain": 0.5,
         "about": "population",
         "rows": [{"who": who, "error": error, "answered": share, **told} for who, error, share in rows],
@@ -63,13 +67,21 @@ def test_whoever_is_better_is_named() -> None:
     assert page.verdict(cell(None, 0.0, 2.0)) == "behind: refused"
 
 
+def test_no_method_is_said_to_be_better_than_it_can_be() -> None:
+    normal = next(case for case in PARTS["columns"]() if (case.part, case.size, case.epsilon) == ("mean", 1000, 0.1))
+    bound = least(normal)
+    assert bound is not None
+    assert 2 / (1000 * 0.1 * 2) / 4 < bound < 2 / np.sqrt(1000)  # sd / (n epsilon), one replacement being two changes
+    assert least(next(case for case in PARTS["clusters"]())) is None
+
+
 def test_the_page_is_drawn_from_the_figures(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "DOCS", tmp_path)
     part = {"day": "2026-11-18", "runs": 1, "models": 1, "cells": [cell(1.0, 1.0, 2.0), cell(2.0, 1.0, 1.0)]}
     page.write({"columns": part, "curves": part})
     text = (tmp_path / "compare.md").read_text()
     assert "| mean | 2 | 1 | OpenDP 1 |" in text
-    assert "| normal | 5,000, 1 | discreet | 2 |" in text
+    assert "| normal | 5,000, 1 | 0.5 | 0.2 | discreet | 4 |" in text
     assert (tmp_path / "compare-mean.png").stat().st_size > 1000
 
 

@@ -161,6 +161,7 @@ def quantiles(sizes: tuple[tuple[int, float], ...] = SIZES) -> Iterator[Case]:
             for size, epsilon in sizes:
                 contenders: dict[str, Contender] = {
                     "discreet": Ours("quantile", {"q": q}),
+                    "discreet, no interval": Ours("quantile", {"q": q, "confidence": None}),
                     "OpenDP, bounds": opendp_quantile,
                     "diffprivlib, bounds, n": Elsewhere("diffprivlib quantile", ("bounds", "q")),
                     "Durfee, n": Published(

@@ -29,6 +29,7 @@ from discreet.statistics.normal_means import ClippedMean, CoarseMean, StabilityM
 from discreet.statistics.open_histogram import OpenHistogram, SparseHistogram
 from discreet.statistics.proportion import Proportion
 from discreet.statistics.quantile import Quantile
+from discreet.statistics.rank_correlation import RankCorrelation
 from discreet.statistics.shares import CategoryShares
 from discreet.statistics.sufficient import SufficientStatistics
 from discreet.statistics.survey import WeightedMean
@@ -117,6 +118,12 @@ SUBJECTS = {
     ),
     "Covariance": Subject(
         lambda r: Covariance(16.0, 1e-5, dimension=2, neighbours=r),
+        POINTS,
+        edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
+        200,
+    ),
+    "RankCorrelation": Subject(
+        lambda r: RankCorrelation(16.0, dimension=2, neighbours=r),
         POINTS,
         edge_pairs((0.0, 1.0), (1e12, -1e12), CLOUD),
         200,

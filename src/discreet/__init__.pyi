@@ -47,6 +47,7 @@ from discreet.faces import median as median
 from discreet.faces import minimum as minimum
 from discreet.faces import mode as mode
 from discreet.faces import paired_test as paired_test
+from discreet.faces import pca as pca
 from discreet.faces import poisson_regression as poisson_regression
 from discreet.faces import proportion as proportion
 from discreet.faces import proportion_test as proportion_test

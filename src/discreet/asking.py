@@ -54,6 +54,7 @@ from discreet.subsample.block_exchange import FarTable
 from discreet.tables.apart import Apart
 from discreet.tables.arranging import arranged, empty_columns
 from discreet.tables.dates import as_dates, by_quantile, dated
+from discreet.tables.grouped_folds import by_members
 from discreet.tables.grouping import Grouping
 from discreet.tables.streams import Stream
 from discreet.tables.table import OWNER, Table
@@ -244,9 +245,8 @@ class Question:
         if whole and (apart := table.apart(wants, where=self.where, owner=person)) is not None:
             return self._labelled(self.price.mechanism.release(self._far(apart), rng))  # [block_exchange.1]
         found = table.columns(wants, where=self.where, rules=self.wanted.rules, **whose)
-        streams = all(self.statistic.reads(name, self.arguments).streams for name in self.wanted.references)
         kept = whole or (person is None and table.ordered) or self.price.relation is not Neighbours.REPLACE
-        if not streams or not kept:  # whether it is long may be private: nobody is refused for it
+        if not self._streams or not kept:  # whether it is long may be private: nobody is refused for it
             found = {name: held(values) for name, values in found.items()}
         if whole:
             return self._released(found, rng, found.pop(OWNER))
@@ -294,28 +294,29 @@ class Question:
         return labelled(release, self.price.guarantee, notes, self.title if self.wanted.names or self.where else None)
 
     def _grouped(self, table: Table, grouping: Grouping, rng: Randomness) -> Groups:
-        wants = whole_columns(grouping.wants(self.wanted))
-        columns = table.columns(wants, where=self.where, person=self.people.person, rules=self.wanted.rules)
-        everyone = grouping.entries(columns)
-        kept, _ = present(columns | {OWNER: np.arange(len(everyone))}, self.wanted.wants)
-        label = everyone.take(kept.pop(OWNER))
         notes = [f"each person is in one group, {grouping.rule}; each interval holds by itself, at its own confidence"]
-        keys = grouping.keys
-        if keys is None:
-            found = self.price.finder.release(grouping.names(label), rng)
-            keys = () if found.refusal is not None else tuple(name for name in found.value.bins if name is not None)
+        if grouping.keys is None:
             notes.append("the groups were found: those with few people are not shown")
-        rows, left_out, releases = [], [], []
-        for who, among in zip(grouping.members(label, keys), grouping.members(everyone, keys), strict=True):
-            part = {want.name: np.asarray(kept[want.name])[who] for want in self.wanted.wants}
-            rows.append(arranged(self.statistic, self.wanted, part, self.arguments))
-            left_out.append(len(among) - len(who))
+        whose: dict[str, Any] = {"where": self.where, "person": self.people.person, "folds": self._streams}
+        keys, columns, left_out = by_members(table, self.wanted, grouping, partial(self._find, rng=rng), **whose)
+        rows = [arranged(self.statistic, self.wanted, part, self.arguments) for part in columns]
+        releases = []
         drawn = by_group(self.price.mechanism, rows, rng)
         for name, release, without in zip(keys, drawn, left_out, strict=True):
             told = self._told(self._labelled(release), without, None, rng)
             releases.append((name, replace(told, name=f"{self.title}: {grouping.told(name)}")))
         terms: dict[str, Any] = {"name": self.title, "notes": tuple(notes)}
         return Groups(grouping.name, self.price.guarantee, releases=tuple(releases), **terms)
+
+    def _find(self, names: Any, rng: Randomness) -> tuple[Any, ...]:
+        """The groups that are common enough. [asking.3]"""
+        found = self.price.finder.release(names, rng)
+        return () if found.refusal is not None else tuple(name for name in found.value.bins if name is not None)
+
+    @property
+    def _streams(self) -> bool:
+        """Whether its columns may come in pieces."""
+        return all(self.statistic.reads(name, self.arguments).streams for name in self.wanted.references)
 
 
 def prepare(

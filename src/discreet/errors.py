@@ -36,7 +36,7 @@ def printable(text: str) -> str:
     >>> printable("red\\x1b[31m")
     'red\ufffd[31m'
     """
-    if text.isascii() and text.isprintable():
+    if text.replace("\n", "").isprintable():  # then no category is "C"
         return text
     return "".join(
         "\ufffd" if letter != "\n" and unicodedata.category(letter).startswith("C") else letter for letter in text

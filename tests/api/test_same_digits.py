@@ -84,8 +84,10 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, di
     table = pa.table(listed)
     pq.write_table(table, home / "people.parquet")
     frame.to_csv(home / "people.csv", index=False)
-    with sa.create_engine(f"sqlite:///{home / 'people.db'}").begin() as connection:
+    engine = sa.create_engine(f"sqlite:///{home / 'people.db'}")
+    with engine.begin() as connection:
         frame.to_sql("people", connection, index=False)
+    engine.dispose()
     return {
         "numpy": (dict(PEOPLE), {}),
         "list": (listed, {}),

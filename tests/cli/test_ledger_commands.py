@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +141,7 @@ def test_verify_says_what_it_found_and_what_it_cannot(used: Run) -> None:
 
 
 def test_a_changed_ledger_has_an_exit_code_of_its_own(used: Run) -> None:
-    with sqlite3.connect("l") as thief:
+    with closing(sqlite3.connect("l")) as thief, thief:
         thief.execute("UPDATE discreet_entries SET body = replace(body, '2/5', '1/5') WHERE number = 4")
     thief.close()
     code, out, err = used("verify", "l")

@@ -1,7 +1,9 @@
 """Answers on Dask and Spark are those of this machine, to the last digit; what fails there tells nothing."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -86,6 +88,43 @@ def test_without_java_the_error_names_java_17(monkeypatch: pytest.MonkeyPatch, t
     old.chmod(0o755)
     with pytest.raises(BadInput, match="that was found is Java 11"):
         check_java()
+
+
+class Deserted:
+    """A session of Spark without executors: a task is never run."""
+
+    version = "4.0.0"
+
+    def __init__(self) -> None:
+        self.taken_back: list[str] = []
+        self.over = Event()
+
+    def range(self, *_: int) -> "Deserted":
+        return self
+
+    createDataFrame = addTag = range  # noqa: A003, N815  as Spark calls it
+
+    def count(self) -> int:
+        return int(self.over.wait())
+
+    def interruptTag(self, tag: str) -> None:  # noqa: N802  as Spark calls it
+        self.taken_back.append(tag)
+        self.over.set()
+
+
+def test_spark_without_executors_is_not_waited_for() -> None:
+    works: list[Callable[[Any], Any]] = [
+        lambda engine: engine.fold(len, max, ["a"]),
+        lambda engine: engine.map(len, ["a"]),
+    ]
+    for work in works:
+        session = Deserted()
+        with pytest.raises(BadInput, match=r"Spark ran no task within 0\.01 seconds: it has no executor"):
+            work(Spark(session, limit=0.01))
+        assert session.taken_back == ["discreet-first-task"]
+    for wrong in (0, -1, float("nan"), "1"):
+        with pytest.raises(BadInput, match="limit is"):
+            Spark(Deserted(), limit=wrong)
 
 
 @pytest.mark.engines

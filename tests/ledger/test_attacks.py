@@ -16,7 +16,8 @@ from benchmarks.ledger import Place
 from discreet.accounting.filter import Budget
 from discreet.errors import BadInput, LedgerFault
 from discreet.ledger import Ledger, examine
-from discreet.ledger.database import ACCOUNTS, Database
+from discreet.ledger.database import Database
+from discreet.ledger.ledger_tables import ACCOUNTS
 from discreet.ledger.seal import Anchor
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Composed, Gaussian, Laplace, Loss, Sampled

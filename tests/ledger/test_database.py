@@ -7,7 +7,8 @@ from benchmarks.ledger import Place
 
 from discreet.accounting.filter import Budget
 from discreet.errors import LedgerFault
-from discreet.ledger.database import LEDGER, Database
+from discreet.ledger.database import Database
+from discreet.ledger.ledger_tables import LEDGER
 from discreet.privacy.loss import Laplace
 
 

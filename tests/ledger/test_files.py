@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,7 @@ def test_reading_leaves_the_file_as_it_is(file: Place, tmp_path: Path) -> None:
     assert examine(file.where, key=f"{file.folder}/key", anchor=f"{file.folder}/anchor").ok
     assert Path(file.where).read_bytes() == before
     other = tmp_path / "other.sqlite"
-    with sqlite3.connect(other) as foreign:
+    with closing(sqlite3.connect(other)) as foreign, foreign:
         foreign.execute("CREATE TABLE t (x)")
     foreign.close()
     before = other.read_bytes()

@@ -13,17 +13,18 @@ from benchmarks.ledger import Place
 from discreet.accounting.filter import Budget
 from discreet.errors import LedgerFault
 from discreet.ledger import Ledger, database, examine, layout
-from discreet.ledger.database import LAYOUT, LAYOUTS, METADATA, PUBLIC_HEADS, Database
+from discreet.ledger.database import Database
+from discreet.ledger.ledger_tables import IDENTITIES, LAYOUT, LAYOUTS, METADATA, PEOPLE, PUBLIC_HEADS, SERVICE
 from discreet.privacy.loss import Laplace
 
 ROOT = Path(__file__).parents[2]
-NEW = (LAYOUT, PUBLIC_HEADS)  # tables that the first layout did not have
+NEW = (LAYOUT, PUBLIC_HEADS, *SERVICE)  # tables that the first layout did not have
 OLD = [table for table in METADATA.sorted_tables if table not in NEW]
 NEXT = """
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "0003", "0002"
+revision, down_revision = "0004", "0003"
 
 
 def upgrade():
@@ -63,14 +64,14 @@ def scripts(tmp_path: Path) -> Path:
     versions.mkdir(parents=True)
     for file in layout.SCRIPTS.rglob("*.py"):
         (versions.parent / file.relative_to(layout.SCRIPTS)).write_text(file.read_text())
-    (versions / "layout_0003.py").write_text(NEXT)
+    (versions / "layout_0004.py").write_text(NEXT)
     return versions.parent
 
 
 def in_future(monkeypatch: pytest.MonkeyPatch, scripts: Path) -> None:
     monkeypatch.setattr(layout, "SCRIPTS", scripts)
     for module in (layout, database):
-        monkeypatch.setattr(module, "LAYOUTS", (*LAYOUTS, "0003"))
+        monkeypatch.setattr(module, "LAYOUTS", (*LAYOUTS, "0004"))
 
 
 @pytest.mark.claim("layout.1")
@@ -86,6 +87,33 @@ def test_a_ledger_of_the_first_layout_keeps_every_row_and_is_stamped(place: Plac
     with place.open() as ledger:
         ledger.charge("people", Laplace(0.1), "another mean")
         assert ledger.verify().ok
+
+
+@pytest.mark.claim("layout.1")
+@pytest.mark.parametrize("served", [False, True])
+def test_a_service_of_the_second_layout_keeps_its_people(place: Place, served: bool) -> None:
+    """Its tables were made beside the layouts by whoever served; one that never did has none."""
+    person = {"name": "ann", "role": "analyst", "salt": "00", "password": "11", "active": True, "failures": 2}
+
+    def older(connection: sa.Connection) -> None:
+        METADATA.drop_all(connection, tables=[IDENTITIES] if served else list(SERVICE))
+        connection.execute(sa.update(LAYOUT).values(version_num="0002"))
+        if served:
+            connection.execute(PEOPLE.insert().values(locked=0.0, made=1.0, **person))
+
+    with place.open() as ledger:
+        ledger.open("people", Budget(1.0))
+    work(place, older)
+    before = rows(place)
+    with place.open() as ledger:
+        assert ledger.verify().ok
+    assert found(place) == ("0003", True)
+    assert rows(place) == before
+    people = work(place, lambda c: [dict(row._mapping) for row in c.execute(sa.select(PEOPLE))])
+    assert people == ([person | {"locked": 0.0, "made": 1.0}] if served else [])
+    assert work(place, lambda c: all(sa.inspect(c).has_table(table.name) for table in SERVICE))
+    indexes = work(place, lambda c: {one["name"] for one in sa.inspect(c).get_indexes("discreet_requests")})
+    assert {f"discreet_requests_{name}" for name in ("state", "analyst", "question")} <= indexes
 
 
 def test_an_empty_table_of_layouts_is_the_first(place: Place) -> None:
@@ -136,7 +164,7 @@ def test_a_newer_layout_is_refused_before_anything_is_charged(place: Place, read
         pass
     before = rows(place)
     work(place, lambda c: c.execute(sa.update(LAYOUT).values(version_num="0107")))
-    with pytest.raises(LedgerFault, match=r"layout '0107'.*knows 0001 to 0002.*newer release.*install") as caught:
+    with pytest.raises(LedgerFault, match=r"layout '0107'.*knows 0001 to 0003.*newer release.*install") as caught:
         place.open(reading=reading)
     assert "secret" not in str(caught.value)
     with pytest.raises(LedgerFault, match="layout '0107'"):
@@ -157,7 +185,7 @@ def test_the_next_layout_is_reached_from_every_earlier_one(
     with place.open() as ledger:
         ledger.charge("people", Laplace(0.1), "another mean")
         assert ledger.verify().ok
-    assert found(place) == ("0003", True)
+    assert found(place) == ("0004", True)
     assert [len(part) for part in rows(place)] >= [len(part) for part in before]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: place.open().close(), range(4)))
@@ -169,7 +197,7 @@ def test_a_migration_that_breaks_leaves_the_ledger_as_it_was(
 ) -> None:
     first_layout(place)
     before = rows(place)
-    script = scripts / "versions" / "layout_0003.py"
+    script = scripts / "versions" / "layout_0004.py"
     script.write_text(NEXT + '    op.execute("SELECT * FROM nowhere")\n')
     with monkeypatch.context() as patch:
         in_future(patch, scripts)

@@ -16,7 +16,8 @@ from discreet.cli import main
 from discreet.errors import BadInput, LedgerChanged, LedgerFault
 from discreet.ledger import Ledger, LedgerVerdict, examine
 from discreet.ledger.account import GENESIS
-from discreet.ledger.database import ACCOUNTS, ENTRIES, LEDGER, PUBLIC_HEADS, Database
+from discreet.ledger.database import Database
+from discreet.ledger.ledger_tables import ACCOUNTS, ENTRIES, LEDGER, PUBLIC_HEADS
 from discreet.ledger.pages import COLUMNS, entry_of, standing
 from discreet.ledger.public_seal import make_signer, read_public, read_signer, write_public
 from discreet.ledger.seal import Anchor, Head, given_seal

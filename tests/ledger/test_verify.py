@@ -13,7 +13,8 @@ from discreet.accounting.filter import Budget
 from discreet.errors import LedgerFault
 from discreet.ledger import LedgerVerdict, examine
 from discreet.ledger.account import GENESIS, Entry
-from discreet.ledger.database import ACCOUNTS, ENTRIES, LEDGER, Database
+from discreet.ledger.database import Database
+from discreet.ledger.ledger_tables import ACCOUNTS, ENTRIES, LEDGER
 from discreet.ledger.pages import COLUMNS, entry_of, standing
 from discreet.ledger.seal import Anchor, Head, given_seal
 from discreet.privacy.loss import Approximate, Laplace

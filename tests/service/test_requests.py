@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from tests.service.conftest import World, plan
 
 from discreet.errors import BadInput, DiscreetError
+from discreet.ledger.ledger_tables import REQUESTS
 from discreet.ledger.service_requests import GRACE, Pace
-from discreet.ledger.service_tables import REQUESTS
 from discreet.service import jobs
 from discreet.service.asked_plan import to_form, to_text
 from discreet.service.desk import NO_ANSWER
@@ -306,14 +306,14 @@ def test_form_and_text_are_two_views_of_one_plan() -> None:
 def test_service_tables_hold_no_secret_in_clear(world: World) -> None:
     from tests.service.conftest import PASSWORD
 
-    from discreet.ledger.service_tables import SERVICE
+    from discreet.ledger.ledger_tables import SERVICE
 
     world.signed_in("ann")
     token = world.token("ann", "ask")["authorization"].split()[1]
     cookie = next(iter(world.clients["ann"].cookies.values()))
 
     def rows(connection: sa.Connection) -> str:
-        return repr([list(connection.execute(sa.select(table))) for table in SERVICE.tables.values()])
+        return repr([list(connection.execute(sa.select(table))) for table in SERVICE])
 
     every = world.desk.ledger.beside(rows)
     for secret in (PASSWORD, token, cookie):

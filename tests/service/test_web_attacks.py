@@ -319,3 +319,17 @@ def test_an_unforeseen_error_has_the_same_headers_and_one_sentence(
         assert "what was asked" not in done.text
         assert done.headers["content-security-policy"].startswith("default-src 'none'")
     assert "what was asked" not in "".join(capfd.readouterr())
+
+
+def test_code_of_an_analyst_is_not_run(world: World) -> None:
+    """Neither in the text of a plan nor through the interface for programs: a plan holds no code."""
+    header = world.token("ann", "ask")
+    for statistic in ("fit", "custom_test"):
+        for given in ("", 'options = { estimator = "/etc/passwd:f" }', 'options = { estimator = "os:getcwd" }'):
+            text = plan(statistic=statistic, more=given)
+            page = world.post("ann", "/ask/people/price", view="text", text=text)
+            assert f"{statistic} runs code" in page.text
+            for path in ("plans/price", "requests"):
+                done = world.client().post(f"/api/v1/{path}", json={"table": "people", "plan": text}, headers=header)
+                assert done.status_code == 422, path
+    assert world.desk.requests.listed({}) == []

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -360,7 +361,7 @@ def test_bounds_that_leave_no_room_are_refused_before_they_are_paid_for(private:
 @pytest.mark.claim("asking.4")
 def test_a_source_without_an_order_is_shuffled_under_replace(tmp_path: Path) -> None:
     """An updated row may move, and all rows behind it with it: what a mechanism samples must not follow from that."""
-    with sqlite3.connect(tmp_path / "a.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection, connection:
         connection.execute("CREATE TABLE people (x REAL)")
         connection.executemany("INSERT INTO people VALUES (?)", [(float(k % 10),) for k in range(1000)])
     connection.close()

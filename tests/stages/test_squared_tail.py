@@ -11,7 +11,7 @@ from discreet.audit.replay import Recorder
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.stages.octaves import tail_cost, tail_of
-from discreet.stages.squared_tail import Doubted, squared_tail
+from discreet.stages.squared_tail import Doubted, rows_beyond, squared_tail
 
 BOTH = [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE]
 
@@ -72,4 +72,4 @@ def test_a_tail_that_may_be_noise_limits_nothing_but_is_allowed_for() -> None:
         true = float(np.maximum(lengths**power - float(before.at(k)) ** power, 0.0).sum())
         assert before.excess(k, power) < 0.5 * true
         assert 0.5 * true < doubted.excess(k, power)
-    assert seen.beyond(float(seen.at(50.0))) == pytest.approx(50.0)
+    assert rows_beyond(seen, float(seen.at(50.0))) == pytest.approx(50.0)

@@ -2,6 +2,7 @@
 
 import math
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def duck(folder: Path, *statements: str) -> str:
 
 
 def sqlite(folder: Path, *statements: str) -> str:
-    with sqlite3.connect(folder / "a.db") as connection:
+    with closing(sqlite3.connect(folder / "a.db")) as connection, connection:
         for statement in statements:
             connection.execute(statement)
     connection.close()

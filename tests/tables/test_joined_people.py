@@ -6,6 +6,7 @@ import sqlite3
 import warnings
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -234,7 +235,7 @@ def test_tables_and_people_that_do_not_fit_are_refused() -> None:
 def test_files_frames_and_databases_join(tmp_path: Path) -> None:
     (tmp_path / "visits.csv").write_text("id,x,day\n1,5,2024-01-02\n1,7,2024-03-01\n2,,2024-01-01\n")
     pq.write_table(pa.table({"id": pa.array([1, 3], pa.int64()), "sex": ["f", "m"]}), tmp_path / "people.parquet")
-    with sqlite3.connect(tmp_path / "clinic.db") as base:
+    with closing(sqlite3.connect(tmp_path / "clinic.db")) as base, base:
         base.execute("create table prescriptions (patient integer, drug text)")
         base.executemany("insert into prescriptions values (?, ?)", [(1, "insulin"), (2, "aspirin"), (2, "insulin")])
     made = discreet.people(

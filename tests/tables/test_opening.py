@@ -6,6 +6,7 @@ import math
 import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,7 @@ def mapping(_: Path, __: Any) -> Table:
 
 
 def sqlite(folder: Path, _: Any) -> Table:
-    with sqlite3.connect(folder / "people.db") as connection:
+    with closing(sqlite3.connect(folder / "people.db")) as connection, connection:
         connection.execute(CREATE)
         rows = [(*row[:4], row[4] and row[4].isoformat(), row[5]) for row in values()]
         connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?, ?)", rows)
@@ -299,7 +300,7 @@ def test_which_sources_have_an_order(tmp_path: Path, request: pytest.FixtureRequ
 
 def test_names_are_looked_up_and_quoted(tmp_path: Path) -> None:
     file = tmp_path / "odd.db"
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute('CREATE TABLE "a""b; DROP TABLE c" ("x"" y" REAL)')
         connection.execute('INSERT INTO "a""b; DROP TABLE c" VALUES (2.5)')
         connection.execute("CREATE TABLE c (x REAL)")

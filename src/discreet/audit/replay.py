@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from copy import copy
 from dataclasses import dataclass, is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from types import CellType, FunctionType, MethodType
 from typing import Any, Literal, TypeVar
 
@@ -113,6 +113,10 @@ def trace(thing: Any, above: tuple[int, ...] = ()) -> Any:
     if id(thing) in above:
         return (kind, "itself")
     within = (*above, id(thing))
+    if type(thing) is tuple or type(thing) is list:  # most things are one of these: asked before the patterns
+        return (kind, tuple([trace(part, within) for part in thing]))
+    if type(thing) is dict:
+        return (kind, tuple([(trace(key, within), trace(value, within)) for key, value in thing.items()]))
     match thing:
         case np.ndarray() if thing.dtype.kind != "O":
             # which of the many NaNs it is would be of the machine's making
@@ -137,10 +141,12 @@ def trace(thing: Any, above: tuple[int, ...] = ()) -> Any:
 
 def _state(thing: Any) -> dict[str, Any]:
     """What an object holds, by name."""
-    held = {name: getattr(thing, name) for name in _slots(type(thing)) if hasattr(thing, name)}
+    names = _slots(type(thing))  # type: ignore[arg-type]  # a class is hashable
+    held = {name: getattr(thing, name) for name in names if hasattr(thing, name)}
     return held | dict(getattr(thing, "__dict__", {}))
 
 
+@cache
 def _slots(kind: type) -> list[str]:
     """The slots of a class and its bases, by the names that Python gives them."""
     found = []

@@ -10,18 +10,29 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial, reduce
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any, Final, TypeVar
 
 from discreet.engines.messages import received, sent
 from discreet.engines.retried import LOST, TRIES, Done, folded, sealed
 from discreet.errors import BadInput
+from discreet.privacy.exact import is_number
 
 R = TypeVar("R")
 SCHEMA: Final = "number long, found binary"
 JAVA: Final = 17
+LIMIT: Final = 600.0
+LONGEST: Final = 1e6  # seconds
+PROBE: Final = "discreet-first-task"
+NONE: Final = (
+    "Spark ran no task within {:g} seconds: it has no executor that is free; start some, or give Spark(session, "
+    "limit=...) more seconds, then ask again"
+)
 CLOSED: Final = {  # of a session that is started here
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -35,14 +46,23 @@ HERE: Final = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "12
 class Spark:
     """A cluster of Spark, by a session of pyspark 4 or newer, of Spark Connect too.
 
+    `limit` is how many seconds Spark may take to run its first task, which is an empty one: Spark itself waits for
+    executors for as long as there are none.
+
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
     >>> spark = SparkSession.builder.getOrCreate()  # doctest: +SKIP
     >>> session = discreet.open(spark.table("visits"), budget=2.0, ledger="visits.ledger")  # doctest: +SKIP
     """
 
     session: Any
+    limit: float = LIMIT
+    ready: list[bool] = field(default_factory=list, repr=False, compare=False)  # one entry, when an executor answered
 
     def __post_init__(self) -> None:
+        if not (is_number(self.limit) and 0 < self.limit <= LONGEST):
+            raise BadInput(
+                f"limit is {self.limit!r}; give the seconds to wait for an executor, above 0 and at most {LONGEST:.0f}"
+            )
         if not all(callable(getattr(self.session, name, None)) for name in ("range", "createDataFrame")):
             raise BadInput(
                 f"the session is of type {type(self.session).__name__}; give a pyspark.sql.SparkSession that is started"
@@ -75,11 +95,13 @@ class Spark:
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """function(item) of each item, in order; None where that failed."""
         todo = list(items)
+        self._wait()
         found = dict(self._run(function, todo, list(range(len(todo)))))
         return [None if done is None else done.found for done in map(found.get, range(len(todo)))]
 
     def fold(self, kernel: Callable[[Any], R], merge: Callable[[R, R], R], parts: Any) -> R | None:
         """The kernel of every part, merged; of a frame a partition is a part. [retried.1]"""
+        self._wait()
         if not isinstance(parts, _Partitions):
             todo = list(parts)
             return folded(partial(self._run, kernel, todo), len(todo), merge)
@@ -92,7 +114,24 @@ class Spark:
 
     def opened(self, frame: Any) -> "_Frame | None":
         """A data frame of Spark, ready to be read in parts; None for anything else."""
-        return _Frame(frame) if is_spark(frame) and hasattr(frame, "mapInArrow") else None
+        if not (is_spark(frame) and hasattr(frame, "mapInArrow")):
+            return None
+        self._wait()  # before anything is charged
+        return _Frame(frame)
+
+    def _wait(self) -> None:
+        """Until an executor has run an empty task, once; BadInput if none does within the limit."""
+        if self.ready:
+            return
+        ended: SimpleQueue[bool] = SimpleQueue()
+        Thread(target=_probe, args=(self.session, ended), daemon=True).start()
+        try:
+            ended.get(timeout=self.limit)
+        except Empty:
+            with suppress(Exception):  # the task that waits is taken back
+                self.session.interruptTag(PROBE)
+            raise BadInput(NONE.format(self.limit)) from None
+        self.ready.append(True)
 
     def _run(
         self, kernel: Callable[[Any], Any], todo: list[Any], numbers: list[int]
@@ -104,6 +143,16 @@ class Spark:
         found = _collected(asked, partial(_on_items, partial(sealed, kernel), items)) or {}
         for place, number in enumerate(numbers):
             yield number, found.get(place)
+
+
+def _probe(session: Any, ended: "SimpleQueue[bool]") -> None:
+    """Ask for an empty task; that it fails says that something answers, and the pass itself will say what."""
+    try:
+        session.addTag(PROBE)
+        session.range(0, 1, 1, 1).count()
+        ended.put(True)
+    except Exception:  # noqa: BLE001  a page of Java
+        ended.put(False)
 
 
 def is_spark(frame: Any) -> bool:

@@ -14,7 +14,7 @@ from discreet.privacy.values import plain
 from discreet.worlds.assumptions import CLOSED
 
 EPSILONS: Final = (1e-6, 100.0)
-CLOSE: Final = 0.01  # how closely a simulated answer is found, as a part of it
+CLOSE: Final = 0.03  # how closely a simulated answer is found, as a part of it: its own error is larger
 NEAR: Final = 0.03  # the same for a power, whose runs are decisions
 PASSED: Final = 0.03  # a simulated power that is above its target by no more is near enough
 CLEAR: Final = 0.1  # its runs may have ended early: they are all made for the forecast that is shown
@@ -82,7 +82,7 @@ def required(
     """The least number of rows, or the least epsilon, that is forecast to reach an error: leave one of the two out.
 
     The target is `error` (a median, as a forecast has it), or the `half_width` of the interval, or for a test its
-    `power`. Options and assumptions are those of `forecast`. Simulated answers are within one in a hundred.
+    `power`. Options and assumptions are those of `forecast`. Simulated answers are found within three in a hundred.
 
     >>> import discreet
     >>> discreet.required("proportion", error=0.01, epsilon=0.1, share=0.3).rows
@@ -122,7 +122,7 @@ def required(
     if rows is not None:
         check_rows(rows)
     ends = (1.0, float(_most_rows(delta))) if rows is None else EPSILONS
-    value, last = _least(trial, enough, *ends, whole=rows is None, target=power)
+    value, last = _least(trial, enough, *ends, whole=rows is None, what=what, target=float(target))
     if value is not None and power is not None and last.power is not None and last.power > power + CLEAR:
         last = trial(value, None)
     free = None if what == "power" else _without(last, what, float(target))
@@ -153,7 +153,8 @@ def _least(
     high: float,
     *,
     whole: bool,
-    target: float | None = None,
+    what: str,
+    target: float,
 ) -> tuple[float | None, Forecast]:
     """The least size that is enough: eight times as large or as small until passed, then halved on the log scale."""
     at = min(max(100.0 if whole else 1.0, low), high)
@@ -170,14 +171,12 @@ def _least(
         at, found = following, seen
     bottom, top, lower, best = (following, at, seen, found) if ups else (at, following, found, seen)
     closed = best.how == CLOSED
-    close = 1e-4 if closed else CLOSE if best.power is None else NEAR
+    close = 1e-4 if closed else CLOSE if what != "power" else NEAR
     for _ in range(TRIES):
         next_to = whole and math.ceil(top) - math.ceil(bottom) <= 1
-        if target is not None and best.power is not None and best.power <= target + PASSED:
+        if next_to or (not (whole and closed) and top / bottom < 1 + close) or _near(best, what, target):
             break
-        if next_to or (not (whole and closed) and top / bottom < 1 + close):
-            break
-        middle = bottom * (top / bottom) ** _place(lower.power, best.power, target)
+        middle = bottom * (top / bottom) ** (0.5 if closed else _place(lower, best, what, target))
         if whole:
             middle = min(max(math.floor(middle), math.ceil(bottom) + 1), math.ceil(top) - 1)
         seen = trial(middle)
@@ -188,14 +187,30 @@ def _least(
     return top, best
 
 
-def _place(low: float | None, high: float | None, target: float | None) -> float:
-    """Where to look between two sizes, on the log scale: for a power where a probit curve through both meets it."""
-    if low is None or high is None or target is None:
-        return 0.5
-    from scipy.special import ndtri
+def _near(found: Forecast, what: str, target: float) -> bool:
+    """Whether what is enough is so by no more than its runs can tell."""
+    value = getattr(found, what)
+    if what == "power":
+        return value is not None and value <= target + PASSED
+    return found.how != CLOSED and value is not None and value >= (1 - CLOSE) * target
 
-    below, above = (float(ndtri(min(max(chance, 0.01), 0.99))) for chance in (low, high))
-    return min(max((float(ndtri(target)) - below) / max(above - below, 1e-9), 0.1), 0.9)
+
+def _place(lower: Forecast, upper: Forecast, what: str, target: float) -> float:
+    """Where to look between two sizes, on the log scale: where a curve through both meets the target.
+
+    For a power that is a probit curve, for an error a power of the size, and a little further on: a size that is just
+    enough ends the search.
+    """
+    low, high = getattr(lower, what), getattr(upper, what)
+    if low is None or high is None:
+        return 0.5
+    if what == "power":
+        from scipy.special import ndtri
+
+        low, high, target = (float(ndtri(min(max(chance, 0.01), 0.99))) for chance in (low, high, target))
+    else:
+        low, high, target = (-math.log(max(size, 1e-300)) for size in (low, high, (1 - CLOSE / 2) * target))
+    return min(max((target - low) / max(high - low, 1e-9), 0.1), 0.9)
 
 
 def _without(found: Forecast, what: str, target: float) -> int | None:

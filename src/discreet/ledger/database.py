@@ -20,11 +20,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from weakref import finalize
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from discreet.errors import BadInput, LedgerFault
+from discreet.ledger.ledger_tables import LAYOUT, LAYOUTS, LEDGER, METADATA
 from discreet.ledger.seal import OWN, WRITTEN_BY_OWNER, Anchor, Seal, given_seal, new_seal
 from discreet.privacy.exact import is_number
 
@@ -32,63 +34,6 @@ T = TypeVar("T")
 BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 LONGEST_PAUSE: Final = 0.05
 LOCK: Final = 7248110291  # any number, the same for all who make a ledger in one database
-METADATA: Final = sa.MetaData()
-LEDGER: Final = sa.Table(
-    "discreet_ledger",  # one row: who the ledger is, and its head
-    METADATA,
-    sa.Column("one", sa.Integer, sa.CheckConstraint("one = 1"), primary_key=True, autoincrement=False),
-    sa.Column("version", sa.Integer, nullable=False),
-    sa.Column("ledger", sa.Text, nullable=False),
-    sa.Column("fingerprint", sa.Text, nullable=False),
-    sa.Column("number", sa.BigInteger, nullable=False),
-    sa.Column("hash", sa.Text, nullable=False),
-    sa.Column("signature", sa.Text, nullable=False),
-    sa.Column("accounts", sa.Text, nullable=False),  # the signature of all accounts as they are at this head
-)
-ENTRIES: Final = sa.Table(
-    "discreet_entries",
-    METADATA,
-    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("time", sa.Text, nullable=False),
-    sa.Column("population", sa.Text, nullable=False),
-    sa.Column("analyst", sa.Text),
-    sa.Column("request", sa.Text, unique=True),
-    sa.Column("body", sa.Text, nullable=False),
-    sa.Column("previous", sa.Text, nullable=False),
-    sa.Column("hash", sa.Text, nullable=False),
-    sa.Column("signature", sa.Text, nullable=False),  # the head's, when this was the last
-    sa.Index("discreet_entries_of", "population", "number"),
-)
-ACCOUNTS: Final = sa.Table(
-    "discreet_accounts",  # what is spent, kept with the entries, so that a balance is one row however many there are
-    METADATA,
-    sa.Column("population", sa.Text, primary_key=True),
-    sa.Column("analyst", sa.Text, primary_key=True),  # "" is the whole population
-    sa.Column("state", sa.Text, nullable=False),
-    sa.Column("signature", sa.Text, nullable=False),
-)
-ANSWERS: Final = sa.Table(
-    "discreet_answers",
-    METADATA,
-    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),  # of the charge
-    sa.Column("entry", sa.BigInteger, nullable=False),  # that records the answer
-    sa.Column("answer", sa.Text, nullable=False),
-)
-PUBLIC_HEADS: Final = sa.Table(
-    "discreet_public_heads",  # heads that were signed for those who have no key: see public_seal.py
-    METADATA,
-    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("key", sa.Text, nullable=False),
-    sa.Column("signature", sa.Text, nullable=False),
-)
-LAYOUT: Final = sa.Table(
-    "discreet_layout",  # which of migrations/versions the tables are; Alembic's own, under a name of ours
-    METADATA,
-    sa.Column("version_num", sa.String(32), nullable=False),
-    sa.PrimaryKeyConstraint("version_num", name="discreet_layout_pkc"),
-)
-LAYOUTS: Final = ("0001", "0002")  # all that were ever made, the newest last
 
 
 class Database:
@@ -109,6 +54,7 @@ class Database:
             sa.event.listen(self.engine, "connect", _look if reading else _durable)
             sa.event.listen(self.engine, "begin", _begin)
         self._process = os.getpid()
+        finalize(self, _dispose, self.engine, self._process).atexit = False  # a ledger that nobody closed
         self._file: tuple[int, int] | None = None  # which file it was when it was first used
 
     def read(self, work: Callable[[sa.Connection], T]) -> T:
@@ -153,7 +99,7 @@ class Database:
 
     def close(self) -> None:
         """Let go of all connections; after a fork the parent's are left alone."""
-        self.engine.dispose(close=self._process == os.getpid())
+        _dispose(self.engine, self._process)
 
     def _run(self, work: Callable[[sa.Connection], T], options: dict[str, Any]) -> T:
         if self._process != os.getpid():  # after a fork, the parent's connections are left alone
@@ -216,6 +162,11 @@ class Database:
             f"the ledger {self.name} was moved, deleted or replaced while it was open; nothing is charged: put it "
             "back, or open it anew"
         )
+
+
+def _dispose(engine: sa.Engine, process: int) -> None:
+    """Close the connections that this process opened."""
+    engine.dispose(close=process == os.getpid())
 
 
 def _address(where: str | Path) -> sa.URL:

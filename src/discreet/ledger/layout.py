@@ -17,7 +17,8 @@ from typing import Final
 import sqlalchemy as sa
 
 from discreet.errors import LedgerFault
-from discreet.ledger.database import LAYOUT, LAYOUTS, Database
+from discreet.ledger.database import Database
+from discreet.ledger.ledger_tables import LAYOUT, LAYOUTS
 
 SCRIPTS: Final = Path(__file__).with_name("migrations")
 ONE_AT_A_TIME: Final = threading.Lock()  # Alembic keeps what it works on in one place for the whole process

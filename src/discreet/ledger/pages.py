@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from discreet.errors import BadInput, LedgerChanged, LedgerFault
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, digest, now
-from discreet.ledger.database import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
+from discreet.ledger.ledger_tables import ACCOUNTS, ANSWERS, ENTRIES, LEDGER
 from discreet.ledger.ledger_text import alike
 from discreet.ledger.public_seal import Signer, keep_public_head, public_head
 from discreet.ledger.seal import Head, Seal

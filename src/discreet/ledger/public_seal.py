@@ -22,8 +22,9 @@ import sqlalchemy as sa
 
 from discreet.errors import BadInput, LedgerChanged, LedgerFault
 from discreet.ledger.account import canonical
-from discreet.ledger.database import PUBLIC_HEADS, Database, key_path
+from discreet.ledger.database import Database, key_path
 from discreet.ledger.durable_files import opened
+from discreet.ledger.ledger_tables import PUBLIC_HEADS
 from discreet.ledger.seal import OWN, Head, make_secret, read_secret
 
 if TYPE_CHECKING:

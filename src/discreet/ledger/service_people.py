@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from discreet.errors import BadInput
 from discreet.ledger import ledger_text as words
-from discreet.ledger.service_tables import PEOPLE, SESSIONS, TOKENS, create_service_tables
+from discreet.ledger.ledger_tables import IDENTITIES, PEOPLE, SESSIONS, TOKENS
 from discreet.ledger.store import Ledger
 
 ROLES: Final = ("analyst", "steward", "auditor", "admin")
@@ -44,10 +44,19 @@ class PeopleStore:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        ledger.beside(create_service_tables, writes=True)
 
-    def add(self, name: str, role: str, salt: str, password: str, *, by: str | None, now: float) -> Person:
-        """A new account, under a name that nobody would take for another."""
+    def add(
+        self,
+        name: str,
+        role: str,
+        salt: str,
+        password: str,
+        *,
+        by: str | None,
+        now: float,
+        identity: tuple[str, str] | None = None,
+    ) -> Person:
+        """A new account, under a name that nobody would take for another; `identity` is an issuer and its subject."""
         if role not in ROLES:
             raise BadInput(f"the role is {role!r}; it must be one of {', '.join(ROLES)}")
         name = words.name("the name", name)
@@ -62,6 +71,8 @@ class PeopleStore:
                     )
             row = {field: getattr(person, field) for field in Person.__slots__}
             connection.execute(PEOPLE.insert().values(**row))
+            if identity is not None:
+                _bound(connection, identity, name, now)
             return person
 
         about = {"person": name, "role": role}
@@ -78,7 +89,22 @@ class PeopleStore:
         found = self._ledger.beside(lambda c: c.execute(query).one_or_none())
         return None if found is None else Person(*found)
 
-    def change(self, name: str, note: str, values: dict[str, Any], *, by: str) -> None:
+    def identity(self, issuer: str, subject: str) -> Person | None:
+        """Whose account a subject of an issuer is."""
+        joined = sa.select(PEOPLE).join(IDENTITIES, IDENTITIES.c.name == PEOPLE.c.name)
+        query = joined.where(IDENTITIES.c.issuer == issuer, IDENTITIES.c.subject == subject)
+        found = self._ledger.beside(lambda c: c.execute(query).one_or_none())
+        return None if found is None else Person(*found)
+
+    def bind(self, person: Person, identity: tuple[str, str], *, now: float) -> Person:
+        """From now on this identity signs in to an account that is there."""
+        note, about = f"{person.name} may sign in by {identity[0]}", {"person": person.name}
+        self._ledger.record(
+            "change person", note, about, by=None, beside=lambda c, _: _bound(c, identity, person.name, now)
+        )
+        return person
+
+    def change(self, name: str, note: str, values: dict[str, Any], *, by: str | None) -> None:
         """Another password, or no more access; the sessions and tokens of before end."""
 
         def work(connection: sa.Connection, _: int) -> None:
@@ -153,6 +179,14 @@ class PeopleStore:
                 raise BadInput("there is no such token; it may be revoked already")
 
         self._ledger.record("revoke token", f"a token of {name}", {"token": which}, by=name, beside=work)
+
+
+def _bound(connection: sa.Connection, identity: tuple[str, str], name: str, now: float) -> None:
+    issuer, subject = identity
+    here = (IDENTITIES.c.issuer == issuer) & (IDENTITIES.c.subject == subject)
+    if connection.execute(sa.select(IDENTITIES).where(here)).first() is not None:
+        raise BadInput("this identity has an account already")
+    connection.execute(IDENTITIES.insert().values(issuer=issuer, subject=subject, name=name, made=now))
 
 
 def _token(row: Any) -> ApiToken:

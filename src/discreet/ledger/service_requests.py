@@ -20,8 +20,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from discreet.errors import BadInput
-from discreet.ledger.database import ENTRIES
-from discreet.ledger.service_tables import PEOPLE, REQUESTS, RULES, create_service_tables
+from discreet.ledger.ledger_tables import ENTRIES, PEOPLE, REQUESTS, RULES
 from discreet.ledger.store import Ledger
 
 TRIES: Final = 3  # a request that ends its worker so often is not tried again
@@ -119,7 +118,6 @@ class RequestStore:
 
     def __init__(self, ledger: Ledger, pace: Pace) -> None:
         self._ledger, self._pace = ledger, pace
-        ledger.beside(create_service_tables, writes=True)
 
     def submit(self, request: Request, *, population: str, now: float) -> Request:
         """A new request; approved at once if a rule allows it. [service_requests.1]"""

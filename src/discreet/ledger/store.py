@@ -35,8 +35,9 @@ from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerChanged, OverBudget
 from discreet.ledger import ledger_text as words
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, loss_to_plain, repeated, written
-from discreet.ledger.database import ACCOUNTS, ENTRIES, beside, parts, place, there
+from discreet.ledger.database import beside, parts, place, there
 from discreet.ledger.layout import settle
+from discreet.ledger.ledger_tables import ACCOUNTS, ENTRIES
 from discreet.ledger.pages import Pages, found_ledger, identity, length
 from discreet.ledger.public_seal import PublicKey, beside_key, given_signer, make_signer, write_public
 from discreet.ledger.seal import Head, lacking

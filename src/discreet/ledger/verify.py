@@ -28,20 +28,9 @@ from discreet.accounting.filter import Amount, Budget
 from discreet.errors import BadInput, DiscreetError, LedgerChanged, LedgerFault
 from discreet.ledger import ledger_text as words
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, canonical, digest, loss_from_plain
-from discreet.ledger.database import (
-    ACCOUNTS,
-    ANSWERS,
-    ENTRIES,
-    LEDGER,
-    PUBLIC_HEADS,
-    Database,
-    is_there,
-    key_path,
-    parts,
-    place,
-    there,
-)
+from discreet.ledger.database import Database, is_there, key_path, parts, place, there
 from discreet.ledger.layout import settle
+from discreet.ledger.ledger_tables import ACCOUNTS, ANSWERS, ENTRIES, LEDGER, PUBLIC_HEADS
 from discreet.ledger.pages import MOVE_HEAD, WHOLE, Pages, entry_of, identity, length, standing, who
 from discreet.ledger.public_seal import PublicKey, given_signer, read_public
 from discreet.ledger.seal import Anchor, Head, Seal, exposed, lacking

@@ -67,6 +67,7 @@ from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Approximate, Choice, Loss
 
 CLEAR: Final = 2.0**-28  # of all weights: how far from the ends of its part a number must be [choose.5]
+HALF: Final = 2**62  # the difference of two whole numbers nearer to zero has 64 bits
 MANY: Final = 2**20  # weights beyond which floats are not asked [choose.5]
 Floats = npt.NDArray[np.float64]
 Bounds = tuple[Sequence[int], Sequence[int]]  # low and high ends of the weights, times a common 2^bits
@@ -182,11 +183,19 @@ def whole_scores(scores: Any) -> Steps:
     return listed
 
 
+def _farthest(mine: Any, other: Any) -> int:
+    """The longest way of a score, exactly; at once where no difference leaves 64 bits."""
+    both = [one for one in (mine, other) if isinstance(one, np.ndarray) and one.dtype == np.int64]
+    if len(both) == 2 and all(int(one.min()) > -HALF and int(one.max()) < HALF for one in both):
+        return int(np.abs(both[0] - both[1]).max())
+    return max(abs(int(a) - int(b)) for a, b in zip(mine, other, strict=True))
+
+
 def score_objection(mine: Any, other: Any, sensitivity: Number) -> str | None:
     """The objection if some score moves by more than the claim."""
     if np.shape(mine) != np.shape(other):
         return f"the number of candidates depends on the data: {np.shape(mine)} and {np.shape(other)}"
-    moved = max(abs(int(a) - int(b)) for a, b in zip(mine, other, strict=True))
+    moved = _farthest(mine, other)
     if moved > exact(sensitivity):
         return f"a score moved by {moved}, claimed {float(exact(sensitivity)):.6g}"
     return None

@@ -142,6 +142,8 @@ MEANING: Final[Mapping[str, str]] = {
     "mode.confidence": "That the most frequent category is among those shown.",
     "paired_test.y": "The second entries of the pairs; without it x holds the differences.",
     "paired_test.method": '"ranks" or "signs"; chosen by public numbers if left out.',
+    "pca.k": "How many components, fewer than there are columns.",
+    "pca.standardise": "Whether columns are taken in units of their standard deviations.",
     "poisson_regression.X": 'The features, or a formula such as "visits ~ age + C(sex)".',
     "poisson_regression.y": "The counts, or the frame that the formula is about.",
     "poisson_regression.method": '"descent", or "friendly", which fits on blocks.',

@@ -17,6 +17,7 @@ from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.values import (
     Clusters,
     Coefficients,
+    Components,
     Counts,
     CrossCounts,
     Density,
@@ -113,8 +114,8 @@ def marks(shown: Shown) -> list[Mark]:
     match value:
         case Scalar() if rows and rows[0].barred:
             return [PointMarks((replace(rows[0], name=""),))]
-        case Vector() if rows:
-            return [PointMarks(rows, together=value.one_scale)]
+        case Vector() | Components() if rows:
+            return [PointMarks(rows, together=isinstance(value, Components) or value.one_scale)]
         case Coefficients() if rows:
             return [PointMarks(rows, zero=True)]
         case Counts() if rows:

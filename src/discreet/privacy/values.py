@@ -17,6 +17,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.value_arrays import Array, Counts, Floats, Matrix, Scalar, Shares, TestResult, Vector, label
+from discreet.privacy.value_components import Components
 from discreet.privacy.value_curves import StepCurve
 from discreet.privacy.value_models import (
     Clusters,
@@ -28,7 +29,18 @@ from discreet.privacy.value_models import (
 )
 from discreet.privacy.value_tables import CrossCounts
 
-__all__ = ["Array", "Clusters", "Coefficients", "Counts", "CrossCounts", "Density", "Distribution", "Link", "Matrix"]
+__all__ = [
+    "Array",
+    "Clusters",
+    "Coefficients",
+    "Components",
+    "Counts",
+    "CrossCounts",
+    "Density",
+    "Distribution",
+    "Link",
+    "Matrix",
+]
 __all__ += [
     "MultivariateNormal",
     "Scalar",
@@ -44,7 +56,7 @@ __all__ += [
 __all__ += ["recall", "stored", "value_of"]
 
 Numbers = Scalar | Vector | Matrix | Counts | CrossCounts | Shares | TestResult
-Models = Coefficients | Clusters | Density | StepCurve | Distribution | MultivariateNormal
+Models = Coefficients | Clusters | Components | Density | StepCurve | Distribution | MultivariateNormal
 Value = Numbers | Models
 MOST: Final = 100_000  # numbers of one stored value
 
@@ -270,6 +282,10 @@ FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
     "density": (
         Density,
         {"edges": _row, "heights": _row, "below": _number, "above": _number, "fine": _row, "reached": _row},
+    ),
+    "components": (
+        Components,
+        {"shares": _row, "captured": _number, "directions": _rows, "centre": _row, "scales": _row, "names": _names},
     ),
     "step curve": (StepCurve, {"at": _row, "heights": _row, "falls": bool}),
     "multivariate normal": (MultivariateNormal, {"mean": _row, "covariance": _rows, "names": _names}),

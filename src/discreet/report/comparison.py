@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from discreet.errors import BadInput
 from discreet.privacy.intervals import NamedNumber, Shown
-from discreet.privacy.values import Clusters, Counts, Density, TestResult, label
+from discreet.privacy.values import Clusters, Components, Counts, Density, TestResult, label
 from discreet.report.glance import in_words
 from discreet.report.record import Report, ReportEntry
 from discreet.report.sentences import spelled
@@ -152,7 +152,7 @@ def _changes(old: ReportEntry, new: ReportEntry) -> tuple[list[Change], list[str
 def _numbers(entry: ReportEntry) -> Iterator[tuple[str, NamedNumber, Shown]]:
     for key, shown in entry.shown():
         match shown.value:
-            case None | TestResult() | Density() | Clusters():
+            case None | TestResult() | Density() | Clusters() | Components():
                 continue
             case Counts():
                 rows = shown.drawn

@@ -69,9 +69,12 @@ class Crew:
         until: float | None = time.monotonic() + LONGEST_START
         while True:
             wait = None if until is None else max(0.0, until - time.monotonic())
-            if not select.select([pipe], [], [], wait)[0]:
-                return current or None
-            read = os.read(pipe, 4096)
+            try:
+                if not select.select([pipe], [], [], wait)[0]:
+                    return current or None
+                read = os.read(pipe, 4096)
+            except OSError:  # `stop` has closed it
+                return None
             if not read:
                 return None
             *lines, held = (held + read).split(b"\n")

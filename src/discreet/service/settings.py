@@ -6,7 +6,8 @@ Only this file names data, ledger and key. Nothing that comes over the network c
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
@@ -16,6 +17,7 @@ from discreet.plan.plan_tables import Name, Section
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.\-:\[\]]{1,200}$")]
+Role = Literal["analyst", "steward", "auditor", "admin"]  # those of the ledger's people
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -61,6 +63,41 @@ class Login(Section):
     attempts_a_minute: Annotated[int, Field(ge=1)] = 20  # from one address
 
 
+class OidcAccount(Section):
+    """[[oidc.account]]: whom the provider means by a subject."""
+
+    subject: Annotated[str, StringConstraints(min_length=1, max_length=255)]
+    name: Name
+    role: Role
+
+
+class Oidc(Section):
+    """[oidc]: sign-in with an outside provider of identities, and who gets which role by it."""
+
+    issuer: Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#]{1,300}$")]
+    client: Name
+    secret: Name | None = None  # the file that holds it
+    title: Name = "your organisation's account"
+    scopes: list[Name] = Field(["openid", "profile"])
+    local: bool = True  # whether accounts with a password may sign in as well
+    name: Name = "preferred_username"  # the claim that names a new account
+    groups: Name = "groups"  # the claim that holds the names of groups
+    account: list[OidcAccount] = Field([])
+    roles: dict[Name, Role] = Field({})
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "Oidc":
+        if not self.issuer.startswith("https://") and urlsplit(self.issuer).hostname not in (*LOOPBACK, "::1"):
+            raise ValueError("issuer must begin with https://, as what it says decides who signs in")
+        if "openid" not in self.scopes:
+            raise ValueError('scopes must hold "openid"')
+        if not self.account and not self.roles:
+            raise ValueError("nobody has a role: give [[oidc.account]] for subjects, or [oidc.roles] for groups")
+        if len({one.subject for one in self.account}) < len(self.account):
+            raise ValueError("two [[oidc.account]] have one subject; give each its own")
+        return self
+
+
 class Settings(Section):
     """service.toml."""
 
@@ -75,6 +112,7 @@ class Settings(Section):
     tick: Positive = 60.0
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     login: Login = Login()
+    oidc: Oidc | None = None
     source: Annotated[list[Source], Field(min_length=1)]
 
     @property
@@ -88,6 +126,11 @@ class Settings(Section):
     def secure(self) -> bool:
         """Whether cookies travel over HTTPS alone: unless the server is on this machine only."""
         return self.https if self.https is not None else self.host not in LOOPBACK
+
+    @property
+    def passwords(self) -> bool:
+        """Whether accounts with a password may sign in."""
+        return self.oidc is None or self.oidc.local
 
     def table(self, name: str) -> Source | None:
         """A source by its name."""

@@ -10,6 +10,7 @@ from discreet.errors import BadInput
 from discreet.service.desk import SCOPES, WRONG, Desk
 from discreet.service.guards import Posted, Visitor, cookie_name, posted, visitor
 from discreet.service.passwords import digest_of, fresh, same
+from discreet.service.provider import REFUSED, NotSignedIn, Provider, signed_in
 from discreet.service.views import render, report_body
 
 router = APIRouter(include_in_schema=False)
@@ -22,7 +23,9 @@ def sign_in_page(request: Request, says: str = "", name: str = "") -> str:
     secret = request.cookies.get(BEFORE) or fresh(16)
     request.state.before = secret
     demo = getattr(request.app.state, "demo", ())
-    return render("login.html", visitor=None, title="Sign in", says=says, secret=secret, name=name, demo=demo)
+    settings = request.app.state.desk.settings
+    given = {"says": says, "secret": secret, "name": name, "demo": demo, "oidc": settings.oidc}
+    return render("login.html", visitor=None, title="Sign in", passwords=settings.passwords, **given)
 
 
 def _kept(request: Request, response: Response) -> Response:
@@ -59,11 +62,61 @@ async def sign_in(request: Request) -> Response:
     token = await run_in_threadpool(desk.sign_in, name, password, address)
     if token is None:
         return _kept(request, HTMLResponse(sign_in_page(request, WRONG, name[:200]), 401))
-    response = RedirectResponse("/", 303)
+    return _with_session(desk, RedirectResponse("/", 303), token)
+
+
+def _with_session(desk: Desk, response: Response, token: str) -> Response:
     seconds = int(3600 * desk.settings.login.hours)
     response.set_cookie(
         cookie_name(desk), token, max_age=seconds, httponly=True, samesite="strict", secure=desk.settings.secure
     )
+    return response
+
+
+def _attempt(desk: Desk) -> str:
+    return "__Host-discreet-attempt" if desk.settings.secure else "discreet-attempt"
+
+
+def _provider(request: Request) -> Provider:
+    found: Provider | None = request.app.state.provider
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def _back(desk: Desk, request: Request) -> str:
+    """Where the provider sends people back to: under the name by which they called, which the gate has checked."""
+    return f"{'https' if desk.settings.secure else 'http'}://{request.headers['host']}/login/provider/back"
+
+
+@router.get("/login/provider")
+def to_provider(request: Request) -> Response:
+    """To the provider of identities; the secret of this attempt stays in the browser."""
+    desk, found = request.app.state.desk, _provider(request)
+    secret, address = fresh(), request.client.host if request.client is not None else ""
+    try:
+        if not desk.may_try(address):
+            raise NotSignedIn
+        response = RedirectResponse(found.address(secret, _back(desk, request)), 303)
+    except NotSignedIn:
+        return _kept(request, HTMLResponse(sign_in_page(request, REFUSED), 401))
+    # Lax: the provider sends people back from another site, and Strict cookies stay behind
+    response.set_cookie(_attempt(desk), secret, max_age=600, httponly=True, samesite="lax", secure=desk.settings.secure)
+    return response
+
+
+@router.get("/login/provider/back")
+def from_provider(request: Request, code: str = "", state: str = "") -> Response:
+    """A session for whom the provider has signed in, if the settings give them a role; once for each attempt."""
+    desk, found = request.app.state.desk, _provider(request)
+    secret, cookie = request.cookies.get(_attempt(desk), ""), {"httponly": True, "secure": desk.settings.secure}
+    try:
+        token = signed_in(desk, found.settings, found.claims(secret, _back(desk, request), state, code))
+        # not a redirect: a browser that comes from another site would leave the Strict cookie behind
+        response = _with_session(desk, HTMLResponse(render("signed_in.html", visitor=None, title="Signed in")), token)
+    except NotSignedIn:
+        response = _kept(request, HTMLResponse(sign_in_page(request, REFUSED), 401))
+    response.delete_cookie(_attempt(desk), samesite="lax", **cookie)
     return response
 
 
@@ -77,7 +130,7 @@ def sign_out(request: Request, sent: Annotated[Posted, Depends(posted)]) -> Resp
 
 
 def _account(who: Visitor, **more: Any) -> str:
-    given = {"token": None, "says": "", "done": ""} | more
+    given = {"token": None, "says": "", "done": "", "passwords": who.desk.settings.passwords} | more
     tokens = who.desk.people.tokens(who.person.name)
     return render(
         "account.html", visitor=who, title="Your account", tokens=tokens, scopes=SCOPES[who.person.role], **given

@@ -47,7 +47,7 @@ def serve(config: Path, *, port: int | None = None, say: Say, demo: tuple[tuple[
         settings = settings.model_copy(update={"port": port})
     desk = Desk(settings, config.absolute().parent)
     try:
-        if not desk.people.all():
+        if settings.passwords and not desk.people.all():
             password = desk.enrol("admin", "admin", by=None)
             say(f"The first account: admin, password {password} (shown once; change it after signing in)")
         app = make_app(desk, Crew(desk, config.absolute()))

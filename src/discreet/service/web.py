@@ -15,6 +15,7 @@ from discreet.service import analyst_pages, api_v1, auditor_pages, sign_in_pages
 from discreet.service.crew import Crew
 from discreet.service.desk import Desk
 from discreet.service.guards import Gate, visitor
+from discreet.service.provider import Provider
 from discreet.service.views import render, style
 
 SAYS: Final = {
@@ -47,6 +48,8 @@ def make_app(desk: Desk, crew: Crew | None = None) -> FastAPI:
         title="discreet", docs_url=None, redoc_url=None, openapi_url=None, lifespan=life, redirect_slashes=False
     )
     app.state.desk = desk
+    oidc = desk.settings.oidc
+    app.state.provider = None if oidc is None else Provider(oidc, desk.folder)
     app.add_middleware(Gate, hosts=desk.settings.hosts, https=desk.settings.secure, fault=_fault)
     for part in (sign_in_pages, analyst_pages, steward_pages, auditor_pages, api_v1):
         app.include_router(part.router)

@@ -68,12 +68,6 @@ class SquaredTail:
         """The length that k rows exceed."""
         return np.sqrt(self.less + self.inner.at(k))
 
-    def beyond(self, length: float) -> float:
-        """How many rows are longer: `at` the other way round."""
-        inner, part = self.inner, min(max(self.inner.beyond / self.inner.size, 1e-12), 0.98)
-        score = math.log(max(length**2 - self.less, 1e-300) / inner.edge) / inner.slope - float(ndtri(part / 2))
-        return 2 * inner.size * float(ndtr(-max(score, 0.0)))
-
     def excess(self, k: float, power: int = 1) -> float:
         """The sum over the k longest of length^power, less the same of the shortest of them: for powers 1, at most that
         much, 2 and 4."""
@@ -91,6 +85,20 @@ class SquaredTail:
         )
 
 
+def rows_beyond(tail: Tail | SquaredTail, length: float) -> float:
+    """How many rows are longer: `at` the other way round.
+
+    >>> tail = Tail(5000.0, 4.0, 100.0, 0.5, 3.0)
+    >>> round(rows_beyond(tail, float(tail.at(7.0))), 6)
+    7.0
+    """
+    if isinstance(tail, SquaredTail):
+        return rows_beyond(tail.inner, length**2 - tail.less)
+    part = min(max(tail.beyond / tail.size, 1e-12), 0.98)
+    score = math.log(max(length, 1e-300) / tail.edge) / tail.slope - float(ndtri(part / 2))
+    return 2 * tail.size * float(ndtr(-max(score, 0.0)))
+
+
 @dataclass(frozen=True, slots=True)
 class Doubted:
     """Lengths by the tail of the frame `before`, where those that were `seen` last go far beyond: by noise, or by rows
@@ -103,7 +111,7 @@ class Doubted:
     """
 
     before: Tail
-    seen: SquaredTail
+    seen: Tail | SquaredTail
 
     @property
     def typical(self) -> float:
@@ -121,7 +129,7 @@ class Doubted:
 
     def excess(self, k: float, power: int = 1) -> float:
         """The sum of length^power, less that of `at(k)`, over all rows that are longer: the larger of both tails."""
-        longer = self.seen.beyond(float(self.at(k)))
+        longer = rows_beyond(self.seen, float(self.at(k)))
         return max(self.before.excess(k, power), self.seen.excess(longer, power))
 
     def most(self, low: float, high: float, share: float, power: int = 1) -> float:

@@ -36,7 +36,7 @@ import math
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -47,14 +47,13 @@ from discreet.noise.distributions import laplace_scale
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact, show, show_range
 from discreet.privacy.guarantee import Neighbours, check_budget
-from discreet.privacy.intervals import Interval
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
-from discreet.privacy.mechanism import Randomness, promised, refusal_of, what_to_do
+from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of, what_to_do
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Matrix
 from discreet.stages.clip import Floats, count_error, fitting_bits, noisy_size, steps_of
 from discreet.stages.locate import BEYOND, WIDEST, far_distance, finest, middle
-from discreet.stages.normal_laplace import radius as error_radius
+from discreet.statistics.rank_correlation import EACH, MOST, CorrelationSpread, RankCorrelation
 from discreet.tables.matrix import Rows, matrix
 from discreet.tables.streams import Stream
 from discreet.worlds.assumptions import MANY, About, World
@@ -63,7 +62,6 @@ from discreet.worlds.shapes import AssumedTable
 COUNT, CENTRE, FAR = Fraction(1, 20), Fraction(1, 10), Fraction(1, 5)  # shares of epsilon, those of columns together
 MEAN, SQUARE, VARY = Fraction(2, 25), Fraction(7, 50), Fraction(1, 20)  # the pairs have the rest
 REACH: Final = 2  # the clip, in units of the distance that m0 rows exceed
-MOST: Final = 20  # columns
 SURE: Final = 3.0  # times its noise that a variance must be
 BLOCK: Final = 1 << 16  # rows whose steps are held at once
 Integers = npt.NDArray[np.int64]
@@ -159,7 +157,9 @@ class Correlation:
         history = replace(
             blank.provenance, notes=(f"fewer than {2 * self.beyond} people beyond a range may leave no trace",)
         )
-        spread = CorrelationSpread(estimate, sampling, privacy, clips=tuple(clips))  # [correlation.3]
+        ends = ", ".join(show_range(centre - radius, centre + radius) for centre, radius in clips)
+        about = f"{EACH} correlation of values limited to {ends}"
+        spread = CorrelationSpread(estimate, sampling, privacy, about, clips=tuple(clips))  # [correlation.3]
         return replace(blank, answer=Matrix(estimate), spread=spread, provenance=history)
 
     def _clip(self, values: Stream, stages: Allocation, rng: Randomness) -> tuple[float, float]:
@@ -274,49 +274,30 @@ class _Sums:
         return most * max(found, self._noise("vary", 1))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CorrelationSpread:
-    """The error of each correlation: sampling taken as normal, the noise as Laplace. [correlation.3]"""
-
-    estimate: Floats
-    sampling: Floats
-    privacy: Floats
-    clips: tuple[tuple[float, float], ...]  # the centre and the radius of each column
-
-    @property
-    def about(self) -> str:
-        """What the intervals are for."""
-        ends = ", ".join(show_range(centre - radius, centre + radius) for centre, radius in self.clips)
-        return f"each entry, one at a time, of the population's correlation of values limited to {ends}"
-
-    def interval(self, confidence: float) -> Interval:
-        """For each entry by itself, within -1 and 1."""
-        width = np.vectorize(lambda normal, noise: error_radius(confidence, normal, noise / math.sqrt(2)))(
-            self.sampling, self.privacy
-        )
-        low, high = np.maximum(self.estimate - width, -1.0), np.minimum(self.estimate + width, 1.0)
-        return Interval(low, high, confidence=confidence, about=self.about, population=True)
-
-
 def _world(about: About) -> World:
     about.option("scale", 1.0)  # a correlation has no unit
-    table = AssumedTable.of(about)
+    table, ranked = AssumedTable.of(about), about.given.get("method") == "spearman"
+
+    def plain(x: Any) -> Any:
+        return np.corrcoef(np.argsort(np.argsort(x, axis=0), axis=0) if ranked else x, rowvar=False)
+
     return World(
-        make=lambda g, n: {"x": table.draw(g, n)},
-        truth=np.eye(table.columns),
-        plain=lambda x: np.corrcoef(x, rowvar=False),
-        measure=MANY,
-        runs=24,
+        make=lambda g, n: {"x": table.draw(g, n)}, truth=np.eye(table.columns), plain=plain, measure=MANY, runs=24
     )
 
 
 @statistic({"x": number("several")}, groups=True, world=_world)
-def correlation(people: Public, x: Columns, *, epsilon: Number) -> Correlation:
+def correlation(
+    people: Public, x: Columns, *, epsilon: Number, method: Literal["pearson", "spearman"] = "pearson"
+) -> Mechanism[Matrix]:
     """The correlation of the columns, a named matrix, with an interval for each entry. No bounds needed. Pure.
 
     `x` is an array, a data frame or an Arrow table of numbers, a row for each person. Each column's values are limited
     to a range that is found privately and that few rows lie beyond; the interval is for the correlation of the limited
     values and names the ranges. It holds whatever the joint distribution is, and needs no delta.
+
+    method="spearman" is the correlation of ranks, equal values sharing the middle one of theirs. It limits nothing,
+    is not moved by a few extreme values, and needs fewer rows.
 
     >>> import discreet
     >>> import numpy as np
@@ -325,4 +306,7 @@ def correlation(people: Public, x: Columns, *, epsilon: Number) -> Correlation:
     >>> bool(0.4 < r.value[0, 1] < 0.65)
     True
     """
-    return Correlation(epsilon, dimension=len(x.names), neighbours=people.neighbours, unit=people.unit)
+    if method not in ("pearson", "spearman"):
+        raise BadInput(f"method is {method!r}; give 'pearson' or 'spearman'")
+    kind = RankCorrelation if method == "spearman" else Correlation
+    return kind(epsilon, dimension=len(x.names), neighbours=people.neighbours, unit=people.unit)

@@ -218,7 +218,7 @@ class Covariance:
     def _too_few(self, size: int, columns: int) -> str:
         return too_few(size, columns, lambda rows: self.stages(rows, columns), self.epsilon)
 
-    def _free(self, rows: Floats, size: int | None, rng: Randomness) -> FreeMoment | str:
+    def moment(self, rows: Floats, size: int | None, rng: Randomness) -> FreeMoment | str:
         """All stages without a model. [covariance.1]"""
         stages = self.stages(size, rows.shape[1])
         if size is not None and not stages.enough(size):  # [covariance.2]
@@ -243,7 +243,7 @@ class Covariance:
         provenance = Provenance(type(self).__name__, shown, rng.secure)
         blank: Release[Any] = Release(self.guarantee, provenance, name=self.name)
         whole = in_one(table)
-        found = self._free(whole, size, rng) if self.model is None else self.budget.fit(whole, rng)  # [covariance.1]
+        found = self.moment(whole, size, rng) if self.model is None else self.budget.fit(whole, rng)  # [covariance.1]
         return replace(blank, refusal=found) if isinstance(found, str) else self._answer(blank, found)  # [covariance.2]
 
     def _answer(self, blank: Release[Any], found: FittedMoment | FreeMoment) -> Release[Any]:

@@ -73,7 +73,7 @@ from discreet.stages.octaves import (
     tail_of,
 )
 from discreet.stages.shrinkage import to_diagonal
-from discreet.stages.squared_tail import Doubted, Lengths, squared_tail
+from discreet.stages.squared_tail import Doubted, Lengths, SquaredTail, squared_tail
 
 COUNT, COLUMNS, TAIL, LATE, FOURTH = (Fraction(part, 1000) for part in (5, 100, 10, 60, 80))  # of mu squared
 TURNS: Final = (Fraction(40, 1000), Fraction(120, 1000))  # a turn: of several, of a single one
@@ -85,6 +85,7 @@ ONE: Final = 0.5  # the constant entry of a row in a frame
 OUTSIDE: Final = 0.15  # of the rows in a turn
 OFTEN: Final = (0.6, 2.0)  # over mu: how many rows are cut in the last sum
 EXCESS: Final = 0.3  # deviations of noise: by how much they may be cut, all together
+FREER: Final = 2.0  # times as many rows, and by as much, where there are many columns, of which each has its part
 ROUND: Final = 1.5  # by how much the ball's radius is that of a typical row, at least
 PAIRED: Final = 64  # columns up to which every pair of them has its own fourth moment
 EVEN: Final = 0.3  # the slope of a tail below which lengths are nearly the same
@@ -150,6 +151,11 @@ class FreeStages:
         """The noise of the last sum in units of the ball's squared radius."""
         moved = 1.0 if self.rows is None else math.sqrt(2)
         return moved / float(self.costs.part("square", Gaussian).mu)
+
+    def cut(self, long: Lengths) -> float:
+        """How many rows the last ball leaves outside, by their tail. [free_covariance.2]"""
+        freer = self.moved * (1.0 if self.columns <= SEVERAL else FREER)
+        return long.most(OFTEN[0] * self.moved, OFTEN[1] * freer, EXCESS * freer, power=2)
 
     def enough(self, size: float) -> bool:
         """Whether every stage will find what it looks for; `size` is public or released. [free_covariance.2]"""
@@ -252,17 +258,19 @@ def _longest(found: Floats, stages: FreeStages, size: float, before: Tail, drawn
     """The tail of lengths in the last frame. [free_covariance.1], [free_covariance.2]
 
     Where those of the frame `before` are nearly the same, half octaves of them do not tell them apart, and those of
-    squares do. A tail that is then far longer than before may be one of noise: the limit is that of the one before, and
-    what it may cut that of both."""
+    squares do. A tail that is far longer than before may be one of noise, by one of the next few counts that are
+    empty: the limit is that of the one before, and what it may cut that of both."""
     cost = stages.costs.part("late", Gaussian)
-    if stages.columns <= SEVERAL or before.slope >= EVEN:  # [free_covariance.2]
-        return tail_of(found, size, cost=cost, **drawn)  # [free_covariance.1]
-    squared = squared_tail(found, stages.columns, size, cost=cost, **drawn)  # [free_covariance.1]
-    if squared is None:
+    seen: Tail | SquaredTail | None
+    if stages.columns > SEVERAL and before.slope < EVEN:  # [free_covariance.2]
+        seen = squared_tail(found, stages.columns, size, cost=cost, **drawn)  # [free_covariance.1]
+    else:
+        seen = tail_of(found, size, cost=cost, **drawn)  # [free_covariance.1]
+    if seen is None:
         return None
-    known = before.times(squared.typical / before.typical)
-    far = squared.at(stages.moved) > FARTHER * known.at(stages.moved)
-    return Doubted(known, squared) if far else squared  # [free_covariance.2], [free_covariance.3]
+    known = before.times(seen.typical / before.typical)
+    far = seen.at(stages.moved) > FARTHER * known.at(stages.moved)
+    return Doubted(known, seen) if far else seen  # [free_covariance.2], [free_covariance.3]
 
 
 def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> FreeMoment | str:
@@ -304,7 +312,7 @@ def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> F
     frame = framed(turn, centre)
     if (long := _longest(lengths(rows, frame), stages, size, tail, drawn)) is None:  # [free_covariance.2]
         return LOST
-    cut = long.most(OFTEN[0] * stages.moved, OFTEN[1] * stages.moved, EXCESS * stages.moved, power=2)
+    cut = stages.cut(long)
     radius = float(long.at(cut))
     one = max(ONE, stages.one * radius)
     wide = math.sqrt(radius**2 + one**2 - ONE**2)  # the same rows are beyond

@@ -308,7 +308,7 @@ def _world(about: About) -> World:
             truth=np.full(table.columns, table.entries.location),
             plain=lambda x: x.mean(axis=0),
             measure=MANY,
-            runs=16,
+            runs=min(16, max(8, 48 // table.columns)),  # each column of a run is a run of one column
             floor_note=RATES["mean of a table"],
         )
     entries = AssumedColumn.of(about)

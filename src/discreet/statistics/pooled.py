@@ -52,7 +52,7 @@ from discreet.statistics.mean import NOWHERE, RankClippedMean, clipped_mean_of
 from discreet.statistics.sum import Sum
 from discreet.statistics.variance import Variance, told
 from discreet.tables.entries import long_numbers
-from discreet.tables.streams import Numbers
+from discreet.tables.streams import Numbers, chained
 
 ALONE: Final = 400  # n epsilon from which a group is answered by itself
 SQUARED: Final = 100  # n epsilon that a variance needs in a group
@@ -87,7 +87,7 @@ class Parted:
     @property
     def pool(self) -> Numbers:
         """Everybody in a group with few people."""
-        return np.concatenate([np.empty(0), *(np.asarray(self.groups[place]) for place in self.few)])
+        return chained(self.groups[place] for place in self.few)
 
     @property
     def size(self) -> int:

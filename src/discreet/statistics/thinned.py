@@ -23,7 +23,7 @@ Source
     Von Neumann 1951 for rejection sampling; the coins that stay with their records are ours.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -88,16 +88,23 @@ def thinned(values: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], l
     """Which records are kept; equal ones have coins of their own, from the first on. [thinned.1]"""
     with np.errstate(all="ignore"):
         chance = np.where((weights > 0) & np.isfinite(weights), np.minimum(weights / largest, 1.0), 0.0)
-    one, other = (np.where(np.isnan(part), np.nan, part + 0.0).view(np.uint64) for part in (values, chance))
-    order = np.lexsort((other, one))
+    coin = coins((values, chance), key)
+    return (coin >> np.uint64(11)).astype(np.float64) * 2.0**-53 < chance
+
+
+def coins(columns: Sequence[npt.NDArray[np.float64]], key: int) -> Words:
+    """A word for each record, of its entries, the key, and how many equal records come before it. [thinned.1]"""
+    parts = [np.where(np.isnan(part), np.nan, part + 0.0).view(np.uint64) for part in columns]
+    order = np.lexsort(parts[::-1])
     new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (one[order][1:] != one[order][:-1]) | (other[order][1:] != other[order][:-1])
+    new[1:] = np.any([part[order][1:] != part[order][:-1] for part in parts], axis=0)
     turn = np.empty(len(order), dtype=np.uint64)
     starts = np.flatnonzero(new)
     turn[order] = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
-    coin = _mixed(_mixed(_mixed(np.uint64(key) + np.zeros_like(one)) ^ one) ^ other)
-    coin = _mixed(coin ^ _mixed(turn + MIX[2]))
-    return (coin >> np.uint64(11)).astype(np.float64) * 2.0**-53 < chance
+    coin = _mixed(np.uint64(key) + np.zeros_like(turn))
+    for part in parts:
+        coin = _mixed(coin ^ part)
+    return _mixed(coin ^ _mixed(turn + MIX[2]))
 
 
 def _mixed(words: Words) -> Words:

@@ -25,6 +25,7 @@ Floats = npt.NDArray[np.float64]
 R = TypeVar("R")
 Kernel = Callable[[Iterator[npt.NDArray[Any]]], R]  # a top-level function of pieces, with public numbers: never raises
 Merge = Callable[[R, R], R]
+AfarFold = Callable[[Callable[[Iterator[list[Any]]], Any], Merge[Any]], Any]  # over several columns of all pieces
 Pointwise = Callable[[Floats], Floats]
 MANY: Final = 1 << 21  # entries from which a second thread is worth its start
 THREADS: Final = 4  # at most
@@ -261,6 +262,27 @@ def mapped(function: Pointwise, values: Stream, size: int) -> Stream:
     remote = None if values.remote is None else partial(_mapped, values.remote, function)
     glance = None if values.glance is None else partial(_seen_through, function, values.glance)
     return Stream(size, lambda: (function(piece) for piece in values), remote=remote, kind=values.kind, glance=glance)
+
+
+def chained(columns: Iterable[Numbers]) -> Numbers:
+    """Several columns as one, a stream if one of them is; remote ones are folded where they are. [streams.1]"""
+    parts = list(columns)
+    streams = [part for part in parts if isinstance(part, Stream)]
+    if not streams:
+        return np.concatenate([np.empty(0), *parts])
+    remotes = [part.remote for part in streams]
+    far = [one for one in remotes if one is not None]
+    remote: Any = partial(_one_by_one, far) if len(far) == len(parts) else None
+
+    def pieces() -> Iterator[Floats]:
+        for part in parts:
+            yield from (part if isinstance(part, Stream) else (part,))
+
+    return Stream(sum(map(len, parts)), pieces, remote=remote)
+
+
+def _one_by_one(remotes: list[Remote], kernel: Kernel[R], merge: Merge[R]) -> R:
+    return reduce(merge, [remote(kernel, merge) for remote in remotes])
 
 
 def _seen_through(function: Pointwise, glance: Callable[[int], Floats], wanted: int) -> Floats:

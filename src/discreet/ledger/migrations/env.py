@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from discreet.ledger.database import LAYOUT
+from discreet.ledger.ledger_tables import LAYOUT
 
 
 def run() -> None:

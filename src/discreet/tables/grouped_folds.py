@@ -1,0 +1,202 @@
+"""A column by group, folded where its parts are: each group is a stream, and no row leaves its worker.
+
+Promise
+    [grouped_folds.1] The stream of a group gives what the rows of its members, gathered here, would give; the numbers
+          of members, and of those left out for a missing entry, are theirs.
+Why
+    [grouped_folds.1] Who is a member is a function of one row ([grouping.1]), and so is who is left out ([table.1]):
+    both are decided within a part, before the kernel, by the same functions as here. A kernel gives the same result
+    however a column is cut ([streams.1]). `_Shared` keeps what a kernel gave for every group of one pass, by the bytes
+    of the kernel and of all its numbers: equal bytes are the same function of the same rows.
+"""
+
+import pickle
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.tables.grouping import Grouping, Labels
+from discreet.tables.streams import AfarFold, Kernel, Merge, R, Stream, added
+from discreet.tables.wanted import Want, Wanted, present, whole_columns
+from discreet.tables.where import Where
+
+if TYPE_CHECKING:
+    from discreet.tables.table import Table
+
+
+PLACE: Final = ""  # of a row among those of its piece or table
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Sent to workers: who of a piece is in which group. `wants` are the column, and then those of the groups."""
+
+    grouping: Grouping
+    keys: tuple[Any, ...]
+    wants: tuple[Want, ...]
+
+    def split(self, answer: list[Any]) -> tuple[npt.NDArray[Any], list[npt.NDArray[np.int64]], list[int]]:
+        """The column without the rows that are left out, the places of each group in it, and how many each lost."""
+        values, everyone, label = self.labels(answer)
+        who = list(self.grouping.members(label, self.keys))
+        among = self.grouping.members(everyone, self.keys)
+        return values, who, [len(members) - len(here) for members, here in zip(among, who, strict=True)]
+
+    def labels(self, answer: list[Any]) -> tuple[npt.NDArray[Any], Labels, Labels]:
+        """The column without the rows that are left out; the groups of all rows, and of those that are not."""
+        columns = dict(zip((want.name for want in self.wants), answer, strict=True))
+        everyone = self.grouping.entries(columns)
+        kept, _ = present(columns | {PLACE: np.arange(len(everyone))}, self.wants[:1])
+        return kept[self.wants[0].name], everyone, everyone.take(kept[PLACE])
+
+
+@dataclass(slots=True)
+class _Shared:
+    """Passes for all groups at once, for kernels that every group asks for with the same numbers."""
+
+    fold: AfarFold
+    members: Members
+    last: dict[str, tuple[bytes, list[Any], list[int]]] = field(default_factory=dict)  # by name, with who asked
+    alone: set[str] = field(default_factory=set)  # kernels whose numbers differ from group to group
+
+    def of(self, place: int, kernel: Kernel[R], merge: Merge[R]) -> R:
+        """What a kernel gives for one group. [grouped_folds.1]"""
+        name, raw = _named(kernel), _bytes(kernel)
+        known = self.last.get(name)
+        if known is not None and known[0] == raw:
+            known[2].append(place)
+            found: R = deepcopy(known[1][place])  # a merge may write into what it is given
+            return found
+        if raw is None or name in self.alone or (known is not None and len(set(known[2])) < 2):
+            self.alone.add(name)
+            one: R = self.fold(partial(_of_one, self.members, place, kernel), merge)
+            return one
+        every = self.fold(partial(_of_each, self.members, kernel), partial(_merged_each, merge))
+        self.last[name] = (raw, every, [place])
+        whole: R = deepcopy(every[place])
+        return whole
+
+
+def by_members(
+    table: "Table",
+    asked: Wanted,
+    grouping: Grouping,
+    find: Callable[[Any], tuple[Any, ...]],
+    *,
+    where: Where | None,
+    person: str | None,
+    folds: bool,
+) -> tuple[tuple[Any, ...], list[dict[str, Any]], list[int]]:
+    """The groups, listed or found; the columns of each; and how many of each are left out.
+
+    One column that `folds`, of a table that an engine has, stays where it is. [grouped_folds.1]
+    """
+    wants = grouping.wants(asked)
+    alone = folds and person is None and len(asked.wants) == 1
+    if alone and (fold := table.afar(whole_columns(wants), where=where)) is not None:
+        keys = grouping.keys if grouping.keys is not None else find(found_groups(fold, Members(grouping, (), wants)))
+        streams, left_out = grouped_columns(fold, Members(grouping, keys, wants))
+        return keys, [{asked.wants[0].name: one} for one in streams], left_out
+    columns = table.columns(whole_columns(wants), where=where, person=person, rules=asked.rules)
+    everyone = grouping.entries(columns)
+    kept, _ = present(columns | {PLACE: np.arange(len(everyone))}, asked.wants)
+    label = everyone.take(kept[PLACE])
+    keys = grouping.keys if grouping.keys is not None else find(grouping.names(label))
+    who, among = list(grouping.members(label, keys)), grouping.members(everyone, keys)
+    parts = [{want.name: np.asarray(kept[want.name])[places] for want in asked.wants} for places in who]
+    return keys, parts, [len(members) - len(here) for members, here in zip(among, who, strict=True)]
+
+
+def grouped_columns(fold: AfarFold, members: Members) -> tuple[list[Stream], list[int]]:
+    """The column of each group as a stream, and how many of its members are left out. [grouped_folds.1]"""
+    sizes, left_out = fold(partial(_sizes, members), added)
+    shared = _Shared(fold, members)
+    kind = object if members.wants[0].kind == "category" else np.float64
+
+    def pieces(place: int) -> Iterator[Any]:
+        return iter(fold(partial(_of_one, members, place, list), lambda one, other: [*one, *other]))
+
+    streams = [
+        Stream(int(size), partial(pieces, place), remote=partial(shared.of, place), kind=kind)
+        for place, size in enumerate(sizes)
+    ]
+    return streams, [int(one) for one in left_out]
+
+
+def found_groups(fold: AfarFold, members: Members) -> Stream:
+    """What the group of each person is called, None for whoever is in none: to find the groups by. [grouping.1]"""
+
+    def remote(kernel: Kernel[R], merge: Merge[R]) -> R:
+        found: R = fold(partial(_labels, members, kernel), merge)
+        return found
+
+    return Stream(remote(_count, added), lambda: iter(remote(list, added)), remote=remote, kind=object)
+
+
+def _labels(members: Members, kernel: Kernel[R], given: Iterator[list[Any]]) -> R:
+    return kernel(_label(members, answer) for answer in given)
+
+
+def _label(members: Members, answer: list[Any]) -> npt.NDArray[Any]:
+    names = members.grouping.names(members.labels(answer)[2])
+    found = np.empty(len(names), dtype=object)
+    found[:] = names
+    return found
+
+
+def _count(given: Iterator[npt.NDArray[Any]]) -> int:
+    return sum(map(len, given))
+
+
+def _sizes(members: Members, given: Iterator[list[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """On a worker: how many have a value, and how many are left out, by group."""
+    sizes, lost = np.zeros((2, len(members.keys)), dtype=np.int64)
+    for answer in given:
+        _, who, without = members.split(answer)
+        sizes += [len(one) for one in who]
+        lost += np.array(without, dtype=np.int64)
+    return sizes, lost
+
+
+def _of_one(members: Members, place: int, kernel: Kernel[R], given: Iterator[list[Any]]) -> R:
+    """On a worker: a kernel of one group."""
+
+    def pieces() -> Iterator[npt.NDArray[Any]]:
+        for answer in given:
+            values, who, _ = members.split(answer)
+            yield values[who[place]]
+
+    return kernel(pieces())
+
+
+def _of_each(members: Members, kernel: Kernel[R], given: Iterator[list[Any]]) -> list[R]:
+    """On a worker: a kernel of every group, in one pass."""
+    groups: list[list[npt.NDArray[Any]]] = [[] for _ in members.keys]
+    for answer in given:
+        values, who, _ = members.split(answer)
+        for group, places in zip(groups, who, strict=True):
+            group.append(values[places])
+    return [kernel(iter(group)) for group in groups]
+
+
+def _merged_each(merge: Merge[R], one: list[R], other: list[R]) -> list[R]:
+    return [merge(a, b) for a, b in zip(one, other, strict=True)]
+
+
+def _named(kernel: Any) -> str:
+    """The functions that a kernel is made of, without their numbers."""
+    if not isinstance(kernel, partial):
+        return str(getattr(kernel, "__qualname__", type(kernel).__qualname__))
+    return " ".join([_named(kernel.func), *(_named(one) for one in kernel.args if callable(one))])
+
+
+def _bytes(kernel: Any) -> bytes | None:
+    try:
+        return pickle.dumps(kernel)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None

@@ -62,7 +62,9 @@ def _undeclared(bound: Bound) -> str:
     wants = [
         want for question in bound.priced.questions for want in question.wanted.wants if question.wanted.references
     ]
-    read = [want.name for want in wants if want.kind in ("number", "boolean") and want.equals is None]
+    read = [
+        want.name for want in wants if want.kind in ("number", "boolean", "event", "answer") and want.equals is None
+    ]
     names = [name for name in dict.fromkeys(read) if bound.table.of_texts and bound.table.kinds[name] == "unknown"]
     if not names:
         return ""

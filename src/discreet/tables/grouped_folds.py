@@ -6,8 +6,10 @@ Promise
 Why
     [grouped_folds.1] Who is a member is a function of one row ([grouping.1]), and so is who is left out ([table.1]):
     both are decided within a part, before the kernel, by the same functions as here. A kernel gives the same result
-    however a column is cut ([streams.1]). `_Shared` keeps what a kernel gave for every group of one pass, by the bytes
-    of the kernel and of all its numbers: equal bytes are the same function of the same rows.
+    however a column is cut ([streams.1]); where all entries of a group are brought here, they are in the order of part
+    and place ([placed.1]). `_Shared` belongs to one question, whose columns and filter are fixed. It keeps what one
+    pass gave for every group, by the bytes of the kernel, of the merge and of all their numbers. Bytes that are read
+    back make one function, so that equal bytes are the same function of the same rows; what has no bytes is not kept.
 """
 
 import pickle
@@ -20,8 +22,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from discreet.tables.far_answers import FarAnswers
 from discreet.tables.grouping import Grouping, Labels
-from discreet.tables.streams import AfarFold, Kernel, Merge, R, Stream, added
+from discreet.tables.streams import Kernel, Merge, R, Stream, added
 from discreet.tables.wanted import Want, Wanted, present, whole_columns
 from discreet.tables.where import Where
 
@@ -59,14 +62,14 @@ class Members:
 class _Shared:
     """Passes for all groups at once, for kernels that every group asks for with the same numbers."""
 
-    fold: AfarFold
+    answers: FarAnswers
     members: Members
     last: dict[str, tuple[bytes, list[Any], list[int]]] = field(default_factory=dict)  # by name, with who asked
     alone: set[str] = field(default_factory=set)  # kernels whose numbers differ from group to group
 
     def of(self, place: int, kernel: Kernel[R], merge: Merge[R]) -> R:
         """What a kernel gives for one group. [grouped_folds.1]"""
-        name, raw = _named(kernel), _bytes(kernel)
+        name, raw = _named(kernel), _bytes((kernel, merge))
         known = self.last.get(name)
         if known is not None and known[0] == raw:
             known[2].append(place)
@@ -74,9 +77,9 @@ class _Shared:
             return found
         if raw is None or name in self.alone or (known is not None and len(set(known[2])) < 2):
             self.alone.add(name)
-            one: R = self.fold(partial(_of_one, self.members, place, kernel), merge)
+            one: R = self.answers.fold(partial(_of_one, self.members, place, kernel), merge)
             return one
-        every = self.fold(partial(_of_each, self.members, kernel), partial(_merged_each, merge))
+        every = self.answers.fold(partial(_of_each, self.members, kernel), partial(_merged_each, merge))
         self.last[name] = (raw, every, [place])
         whole: R = deepcopy(every[place])
         return whole
@@ -98,9 +101,9 @@ def by_members(
     """
     wants = grouping.wants(asked)
     alone = folds and person is None and len(asked.wants) == 1
-    if alone and (fold := table.afar(whole_columns(wants), where=where)) is not None:
-        keys = grouping.keys if grouping.keys is not None else find(found_groups(fold, Members(grouping, (), wants)))
-        streams, left_out = grouped_columns(fold, Members(grouping, keys, wants))
+    if alone and (answers := table.afar(whole_columns(wants), where=where)) is not None:
+        keys = grouping.keys if grouping.keys is not None else find(found_groups(answers, Members(grouping, (), wants)))
+        streams, left_out = grouped_columns(answers, Members(grouping, keys, wants))
         return keys, [{asked.wants[0].name: one} for one in streams], left_out
     columns = table.columns(whole_columns(wants), where=where, person=person, rules=asked.rules)
     everyone = grouping.entries(columns)
@@ -112,14 +115,14 @@ def by_members(
     return keys, parts, [len(members) - len(here) for members, here in zip(among, who, strict=True)]
 
 
-def grouped_columns(fold: AfarFold, members: Members) -> tuple[list[Stream], list[int]]:
+def grouped_columns(answers: FarAnswers, members: Members) -> tuple[list[Stream], list[int]]:
     """The column of each group as a stream, and how many of its members are left out. [grouped_folds.1]"""
-    sizes, left_out = fold(partial(_sizes, members), added)
-    shared = _Shared(fold, members)
+    sizes, left_out = answers.fold(partial(_sizes, members), added)
+    shared = _Shared(answers, members)
     kind = object if members.wants[0].kind == "category" else np.float64
 
     def pieces(place: int) -> Iterator[Any]:
-        return iter(fold(partial(_of_one, members, place, list), lambda one, other: [*one, *other]))
+        return iter(answers.each(partial(_entries, members, place)))
 
     streams = [
         Stream(int(size), partial(pieces, place), remote=partial(shared.of, place), kind=kind)
@@ -128,14 +131,14 @@ def grouped_columns(fold: AfarFold, members: Members) -> tuple[list[Stream], lis
     return streams, [int(one) for one in left_out]
 
 
-def found_groups(fold: AfarFold, members: Members) -> Stream:
+def found_groups(answers: FarAnswers, members: Members) -> Stream:
     """What the group of each person is called, None for whoever is in none: to find the groups by. [grouping.1]"""
 
     def remote(kernel: Kernel[R], merge: Merge[R]) -> R:
-        found: R = fold(partial(_labels, members, kernel), merge)
-        return found
+        return answers.fold(partial(_labels, members, kernel), merge)
 
-    return Stream(remote(_count, added), lambda: iter(remote(list, added)), remote=remote, kind=object)
+    pieces = partial(answers.each, partial(_label, members))
+    return Stream(remote(_count, added), lambda: iter(pieces()), remote=remote, kind=object)
 
 
 def _labels(members: Members, kernel: Kernel[R], given: Iterator[list[Any]]) -> R:
@@ -166,12 +169,14 @@ def _sizes(members: Members, given: Iterator[list[Any]]) -> tuple[npt.NDArray[np
 def _of_one(members: Members, place: int, kernel: Kernel[R], given: Iterator[list[Any]]) -> R:
     """On a worker: a kernel of one group."""
 
-    def pieces() -> Iterator[npt.NDArray[Any]]:
-        for answer in given:
-            values, who, _ = members.split(answer)
-            yield values[who[place]]
+    return kernel(_entries(members, place, answer) for answer in given)
 
-    return kernel(pieces())
+
+def _entries(members: Members, place: int, answer: list[Any]) -> npt.NDArray[Any]:
+    """The entries of one group in a piece, in order."""
+    values, who, _ = members.split(answer)
+    found: npt.NDArray[Any] = values[who[place]]
+    return found
 
 
 def _of_each(members: Members, kernel: Kernel[R], given: Iterator[list[Any]]) -> list[R]:
@@ -195,8 +200,9 @@ def _named(kernel: Any) -> str:
     return " ".join([_named(kernel.func), *(_named(one) for one in kernel.args if callable(one))])
 
 
-def _bytes(kernel: Any) -> bytes | None:
+def _bytes(work: Any) -> bytes | None:
+    """All that a kernel and its merge are made of; None where they have no bytes. [grouped_folds.1]"""
     try:
-        return pickle.dumps(kernel)
+        return pickle.dumps(work)
     except (pickle.PicklingError, AttributeError, TypeError):
         return None

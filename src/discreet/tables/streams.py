@@ -25,7 +25,6 @@ Floats = npt.NDArray[np.float64]
 R = TypeVar("R")
 Kernel = Callable[[Iterator[npt.NDArray[Any]]], R]  # a top-level function of pieces, with public numbers: never raises
 Merge = Callable[[R, R], R]
-AfarFold = Callable[[Callable[[Iterator[list[Any]]], Any], Merge[Any]], Any]  # over several columns of all pieces
 Pointwise = Callable[[Floats], Floats]
 MANY: Final = 1 << 21  # entries from which a second thread is worth its start
 THREADS: Final = 4  # at most

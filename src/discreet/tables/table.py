@@ -32,11 +32,12 @@ from discreet.privacy.declaration import Kind
 from discreet.tables.apart import Apart, one_row_each, parts_of
 from discreet.tables.cells import Column, Floats, owner_names, owners
 from discreet.tables.dates import READERS
+from discreet.tables.far_answers import FarAnswers
 from discreet.tables.frames import Again, Held, Piece, Source, guarded, in_order, with_kind
 from discreet.tables.per_person import Rules
 from discreet.tables.piece_questions import PieceQuestion
 from discreet.tables.placed import Placed
-from discreet.tables.streams import AfarFold, Kernel, Merge, R, Stream, added, each
+from discreet.tables.streams import Kernel, Merge, R, Stream, added, each
 from discreet.tables.wanted import Want, drops, known, present
 from discreet.tables.where import Where
 
@@ -146,17 +147,11 @@ class Table:
 
         return Apart(question, lambda: parts()[1], self._unreadable()) if parts()[0] else None
 
-    def afar(self, wants: Sequence[Want], *, where: Where | None = None) -> AfarFold | None:
-        """A fold over the answers of all pieces, where they are; None for a table that is read here."""
-        source, question = self._source, self.check(wants, where=where)
-        if not isinstance(source, Placed):
-            return None
-
-        def fold(kernel: Callable[[Iterator[list[Any]]], R], merge: Merge[R]) -> R:
-            work = partial(_all_answered, question, kernel)
-            return guarded(lambda: source.fold(work, merge, question.reads), self._unreadable())
-
-        return fold
+    def afar(self, wants: Sequence[Want], *, where: Where | None = None) -> FarAnswers | None:
+        """The answers of all pieces, where they are; None for a table that is read here."""
+        question = self.check(wants, where=where)
+        placed = isinstance(self._source, Placed)
+        return FarAnswers(self._source, question, self._unreadable()) if placed else None  # type: ignore[arg-type]
 
     def check(
         self,
@@ -328,13 +323,6 @@ class Table:
 def _answered(question: PieceQuestion, kernel: Kernel[R], given: Iterator[Mapping[str, Column]]) -> R:
     """On a worker: what a kernel makes of the one column of a question."""
     return kernel(question.answer(columns)[0] for columns in given)
-
-
-def _all_answered(
-    question: PieceQuestion, kernel: Callable[[Iterator[list[Any]]], R], given: Iterator[Mapping[str, Column]]
-) -> R:
-    """On a worker: what a kernel makes of all columns of a question."""
-    return kernel(question.answer(columns) for columns in given)
 
 
 def _first(given: Iterator[Floats], *, wanted: int) -> Floats:

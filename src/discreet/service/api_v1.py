@@ -39,6 +39,12 @@ class Decision(Body):
     plan: str = Field(max_length=100, description="the digest of the plan that is approved")
 
 
+class Stored(Body):
+    """The answered request whose answer is given."""
+
+    stored: str = Field(max_length=100, description="the id of an answered request about the same columns")
+
+
 class Reason(Body):
     """Why not."""
 
@@ -142,6 +148,16 @@ def decline(which: str, body: Reason, by: By) -> dict[str, Any]:
     """A steward's no, with a reason."""
     by.may("decide")
     return by.desk.state_of(by.desk.decline(_seen(which, by).id, by.person, body.reason))
+
+
+@router.post("/requests/{which}/offer")
+def offer(which: str, body: Stored, by: By) -> dict[str, Any]:
+    """The stored answer to a similar question instead of a new one; nothing is charged."""
+    by.may("decide")
+    found = _seen(which, by)
+    if found.analyst == by.person.name:
+        raise HTTPException(403, "nobody decides on a request of their own")
+    return by.desk.state_of(by.desk.offer(which, body.stored, by.person))
 
 
 @router.get("/ledger/entries")

@@ -14,6 +14,7 @@ BLANK = {"where": "", "outcome": "", "groupby": "", "title": "", "options": ""}
 
 def test_form_and_text_are_two_views_of_one_plan() -> None:
     book = {"sex": CodebookColumn(categories=["F", "M"]), "bmi": CodebookColumn(low=10.0, high=60.0)}
+    book["smokes"] = CodebookColumn(categories=["no", "yes"])
     form: dict[str, Any] = {"title": 'A "title" \\ with\nlines', "description": "why", "epsilon": 0.25, "delta": 1e-7}
     one = {"statistic": "quantile", "columns": ["age"], "where": "sex == 'F'", "groupby": "sex", "title": "t"}
     two = BLANK | {"statistic": "histogram", "columns": ["sex"]}
@@ -25,7 +26,7 @@ def test_form_and_text_are_two_views_of_one_plan() -> None:
     assert to_text(to_form(text, book), book) == text
     assert 'keys = ["F", "M"]' in text
     assert 'categories = ["F", "M"]' in text
-    assert 'outcome = "smokes"' in text
+    assert 'outcome = "smokes"\noptions = { categories = [["F", "M"], ["no", "yes"]] }' in text
     assert "edges = [10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0]" in text
     own = to_text(form | {"release": [four | {"options": "edges = [0, 9]"}]}, book)
     assert to_form(own, book)["release"][0]["options"] == "edges = [0, 9]"

@@ -109,8 +109,7 @@ def to_text(form: Mapping[str, Any], book: Book) -> str:
         if asked.get("groupby") and _categories(asked["groupby"], book):
             lines.append(f"keys = {as_toml(_categories(asked['groupby'], book))}")
         given = [line.strip().rstrip(",") for line in (asked.get("options") or "").splitlines() if line.strip()]
-        if asked.get("statistic") == "histogram" and not given and len(columns) == 1:
-            given = [f"{name} = {as_toml(value)}" for name, value in _cells(columns[0], book).items()]
+        given = given or [f"{name} = {as_toml(value)}" for name, value in _known(asked, book).items()]
         lines += [f"options = {{ {', '.join(given)} }}"] if given else []
     return "\n".join(lines) + "\n"
 
@@ -119,14 +118,21 @@ def _categories(column: str, book: Book) -> list[str]:
     return list(book[column].categories) if column in book else []
 
 
-def _cells(column: str, book: Book) -> dict[str, Any]:
-    """The cells of a histogram that the codebook knows: its categories, or ten of the same width."""
-    if _categories(column, book):
-        return {"categories": _categories(column, book)}
-    told = book.get(column)
-    if told is None or told.low is None or told.high is None or told.low >= told.high:
-        return {}
-    return {"edges": [float(f"{told.low + (told.high - told.low) * part / 10:.6g}") for part in range(11)]}
+def _known(asked: Mapping[str, Any], book: Book) -> dict[str, Any]:
+    """The options that the codebook knows: categories, or ten cells of the same width for a histogram."""
+    columns = asked.get("columns") or []
+    names = [*([columns] if isinstance(columns, str) else columns), *filter(None, [asked.get("outcome")])]
+    found = [_categories(name, book) for name in names]
+    match asked.get("statistic"), len(names):
+        case ("histogram" | "mode" | "top", 1) if found[0]:
+            return {"categories": found[0]}
+        case ("crosstab" | "independence_test", 2 | 3) if all(found):
+            return {"categories": found}
+        case "histogram", 1 if names[0] in book:
+            low, high = book[names[0]].low, book[names[0]].high
+            if low is not None and high is not None and low < high:
+                return {"edges": [float(f"{low + (high - low) * part / 10:.6g}") for part in range(11)]}
+    return {}
 
 
 def to_form(text: str, book: Book) -> dict[str, Any]:
@@ -146,7 +152,7 @@ def to_form(text: str, book: Book) -> dict[str, Any]:
                 )
             columns = asked.get("columns") or []
             own = asked.get("options", {})
-            if own and asked.get("statistic") == "histogram" and own == _cells(str(columns), book):
+            if own == _known(asked, book):
                 own = {}
             options = "\n".join(f"{name} = {as_toml(value)}" for name, value in own.items())
             told = {name: asked.get(name, "") for name in ("statistic", "outcome", "where", "groupby", "title")}

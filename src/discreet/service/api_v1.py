@@ -16,7 +16,27 @@ from discreet.service.guards import Program, program, visitor
 from discreet.service.views import render
 from discreet.version import __version__
 
-router = APIRouter(prefix="/api/v1", tags=["v1"])
+
+class Refusal(BaseModel):
+    """Why not, in words for people."""
+
+    error: str
+
+
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Refusal, "description": says}
+    for status, says in {
+        400: "not to be understood, or not sent to this host",
+        401: "no token, or one that has ended",
+        403: "not in the scope of this token, or not for this person",
+        404: "not there, or not yours",
+        405: "not done this way",
+        409: "decided already, or more than is left of a budget",
+        413: "larger than what may be sent",
+        422: "an argument that does not fit",
+    }.items()
+}
+router = APIRouter(prefix="/api/v1", tags=["v1"], responses=REFUSALS)
 By = Annotated[Program, Depends(program)]
 
 

@@ -103,6 +103,15 @@ def test_what_goes_missing_is_never_passed_over(engine: Unruly, tmp_path: Path) 
 
 
 @pytest.mark.claim("far_exchange.1")
+def test_a_bucket_that_is_brought_here_is_whole(tmp_path: Path) -> None:
+    done = apart_of(made(IDS["numbers"], 200), tmp_path, Unruly(spoils=without_one)).exchanged(bytes(32))
+    one, other = list(done.buckets())[:2]
+    one()
+    with pytest.raises(BadInput, match=CHANGED):
+        other()
+
+
+@pytest.mark.claim("far_exchange.1")
 def test_rows_that_come_or_go_meanwhile_are_noticed(tmp_path: Path) -> None:
     table = made(IDS["numbers"], 200)
     source = placed(stored(table, tmp_path, "parquet")._source, Unruly())

@@ -14,12 +14,17 @@ from tests.subsample.test_partition import contents
 from tests.unruly import Unruly
 
 import discreet
+from discreet import audit
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
+from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_exchange import FarBlocks, FarTable, blocks_of
 from discreet.subsample.block_table import BlockTable, table_of
+from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.counted_people import rarest
+from discreet.subsample.estimators import FunctionFit
 from discreet.subsample.partition import Blocks, people_in
+from discreet.subsample.returned import Shape
 from discreet.tables import apart, exchange, far_exchange
 from discreet.tables.opening import placed, read
 from discreet.tables.table import OWNER
@@ -235,6 +240,17 @@ def test_every_block_on_an_engine_is_that_of_the_table_that_is_held(
         assert contents(some.within(0, 1)[0])[:1] == contents(whole)[:1]  # brought here, for a sandbox
 
 
+def on_engine(folder: Path, rows: pa.Table, seed: int) -> FarTable:
+    """A table on a cluster of its own."""
+    folder.mkdir()
+    pq.write_table(rows, folder / "t.parquet", row_group_size=5 + seed)
+    far, _ = far_and_near(folder / "t.parquet")
+    schema = far.schema.counting(len(set(rows["who"].to_pylist())))
+    return replace(
+        far, schema=schema, apart=replace(far.apart, far=placed(read(folder / "t.parquet")._source, Unruly(seed)))
+    )
+
+
 @pytest.mark.claim("far_exchange.2")
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
 def test_what_a_cluster_does_is_no_part_of_the_coupling(
@@ -253,14 +269,38 @@ def test_what_a_cluster_does_is_no_part_of_the_coupling(
             other = rows.set_column(rows.schema.get_field_index("x"), "x", x)
         seen = []
         for seed, table in enumerate((rows, other)):
-            pq.write_table(table, tmp_path / "t.parquet", row_group_size=5 + seed)
-            far, _ = far_and_near(tmp_path / "t.parquet")
-            table_there = placed(read(tmp_path / "t.parquet")._source, Unruly(10 * person + seed))
-            spread = replace(far, apart=replace(far.apart, far=table_there))
+            spread = on_engine(tmp_path / f"{person}{seed}", table, seed)
             some = blocks_of(spread, 5, relation, Seeded(7), 2)
             assert isinstance(some, FarBlocks)
             seen.append([one for task in some.each(held) for one in task])
         assert sum(one != two for one, two in zip(*seen, strict=True)) == 1
+
+
+@pytest.mark.claim("aggregate.1")
+@pytest.mark.claim("far_exchange.2")
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_the_audit_of_blocks_on_an_engine(relation: Neighbours, tmp_path: Path, there: pytest.MonkeyPatch) -> None:
+    there.setattr(apart, "AT_ONCE", 0)
+    there.setattr(far_exchange, "LONG", 5)
+    rows = pq.read_table(stored(tmp_path, rows=40))
+    rows = rows.set_column(rows.schema.get_field_index("y"), "y", pa.array(np.arange(40) % 7 / 7))
+    pairs = []
+    for person in sorted(set(rows["who"].to_pylist()))[:1]:
+        whose = np.array([one == person for one in rows["who"].to_pylist()])
+        y = pa.array(np.where(whose, 1e300, rows["y"].to_numpy()))
+        changed = rows.set_column(rows.schema.get_field_index("y"), "y", y)
+        other = changed if relation is REPLACE else rows.filter(pa.array(~whose))
+        pairs.append(
+            audit.Pair(*(on_engine(tmp_path / f"{person}{seed}", one, seed) for seed, one in enumerate((rows, other))))
+        )
+    shape, inner = Shape("number", ("value",)), BlockMean(4, 1, 60.0)
+    mechanism = SubsampleAggregate(FunctionFit(outcome), shape, inner, neighbours=relation)
+    verdict = audit.check(mechanism, pairs, hostile_values=False)
+    assert verdict.passed, verdict
+
+
+def outcome(x: Any, y: Any) -> float:
+    return float(np.mean(y))
 
 
 def frail(x: Any, y: Any) -> float:

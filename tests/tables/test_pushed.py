@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.tables.test_databases import duck, postgres
 
+from discreet.tables import apart
 from discreet.tables.opening import read
 from discreet.tables.piece_questions import PieceCells
 from discreet.tables.wanted import Want
@@ -134,3 +135,22 @@ def test_nothing_is_asked_of_a_column_that_is_declared_as_something_else(tmp_pat
     for types, where in (({"w": "category"}, "w == '7'"), ({"w": "boolean"}, "w == true"), ({"b": "number"}, "b > 0")):
         table: Any = read(address, table="t", types=types)
         assert table._source.narrowed(Where.parse(where).tree, table.kinds).condition is None
+
+
+@pytest.mark.claim("pushed.1")
+def test_a_condition_about_people_leaves_out_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mean of a person's rows is compared; without person= rows are, and so are those of the blocks of people."""
+    address = duck(tmp_path, *statements(TYPES))
+    there = read(address, table="t")
+    (piece,) = [piece() for piece in there._source.pieces(there.names)]
+    here = read({name: piece[name].to_pylist() for name in ("n", "u", "w")}, types={"u": "integer", "w": "integer"})
+    where, wants = Where.parse("u > 0.5"), [Want("n", "number", rule="mean")]
+    found = [table.columns(wants, person="w", where=where)["n"] for table in (there, here)]
+    np.testing.assert_array_equal(*found)  # type: ignore[arg-type]
+    owned = [table.columns(wants, owner="w", where=where) for table in (there, here)]
+    assert [str(list(one["n"])) for one in owned[:1]] == [str(list(one["n"])) for one in owned[1:]]
+    monkeypatch.setattr(apart, "AT_ONCE", 50)  # of 200 rows, of which fewer than 150 are asked for
+    held = there.apart(wants, owner="w", where=where)
+    assert held is not None
+    rows = sum(len(held.owned(bucket())[0][0]) for bucket in held.exchanged().buckets())
+    assert rows == len(owned[0]["n"])

@@ -132,7 +132,14 @@ def test_the_query_has_no_constant_in_it(tmp_path: Path) -> None:
 @pytest.mark.claim("pushed.1")
 def test_nothing_is_asked_of_a_column_that_is_declared_as_something_else(tmp_path: Path) -> None:
     address = duck(tmp_path, *statements(TYPES))
-    for types, where in (({"w": "category"}, "w == '7'"), ({"w": "boolean"}, "w == true"), ({"b": "number"}, "b > 0")):
+    cases: list[tuple[dict[str, str], str]] = [
+        ({"w": "category"}, "w == '7'"),
+        ({"w": "boolean"}, "w == true"),
+        ({"w": "boolean"}, "not (w > 5)"),
+        ({"b": "number"}, "b > 0"),
+        ({}, "b > 0"),
+    ]
+    for types, where in cases:
         table: Any = read(address, table="t", types=types)
         assert table._source.narrowed(Where.parse(where).tree, table.kinds).condition is None
 

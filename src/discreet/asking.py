@@ -280,7 +280,7 @@ class Question:
         """Rows of people, for blocks, that are too many to hold."""
         arrange = partial(arranged, self.statistic, self.wanted, arguments=self.arguments)
         schema = arrange(empty_columns(self.wanted), owners=np.empty(0, dtype=np.int64)).counting(self.price.size)
-        return FarTable(schema, apart, lambda columns, owners: arrange(columns, owners=owners))
+        return FarTable(schema, apart, partial(_owned, arrange))
 
     def _labelled(self, release: Release[Any]) -> Release[Any]:
         notes = self.wanted.notes(self.people.unit, self.people.person is not None and not self.statistic.blocks)
@@ -317,6 +317,10 @@ class Question:
     def _streams(self) -> bool:
         """Whether its columns may come in pieces."""
         return all(self.statistic.reads(name, self.arguments).streams for name in self.wanted.references)
+
+
+def _owned(arrange: Callable[..., Any], columns: dict[str, Any], owners: Any) -> Any:
+    return arrange(columns, owners=owners)
 
 
 def prepare(

@@ -29,8 +29,9 @@ from discreet.statistics.difference import Of
 from discreet.statistics.extremes import SHARE
 from discreet.statistics.family import Family
 from discreet.statistics.proportion import Alternative
-from discreet.subsample.aggregate import Engine, Trust
+from discreet.subsample.aggregate import Trust
 from discreet.subsample.custom_test import SMALLEST
+from discreet.tables.streams import Engine
 
 __all__ = [
     "Asking",

@@ -15,7 +15,6 @@ from discreet.privacy.intervals import check_confidence
 from discreet.privacy.mechanism import Mechanism
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import (
-    Engine,
     SubsampleAggregate,
     Trust,
     check_aggregator,
@@ -43,6 +42,7 @@ from discreet.subsample.partition import units
 from discreet.subsample.remaining_bias import PART, ROUGH, SMOOTH, RemainingBias
 from discreet.subsample.returned import Shape, declared, found_shape
 from discreet.subsample.vote import Method, OpenVote, Vote
+from discreet.tables.streams import Engine
 
 PRESENT: Final = 10  # people of the rarest level in a block: one in 2,000 blocks has fewer than two; fewer are skewed
 CHEAP: Final = 1.1  # times as wide: what a smooth estimator may pay for telling what is left of its bias

@@ -15,8 +15,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from discreet.errors import BadInput, meant
 from discreet.privacy.declaration import Kind
+from discreet.tables.backends import Backend, Duck, Postgres, Sqlite
 from discreet.tables.cells import KINDS, WRITTEN, Later, kind_of, plain, rewritten
-from discreet.tables.databases import Backend, Duck, InDatabase, Postgres, Sqlite
+from discreet.tables.databases import InDatabase
 from discreet.tables.frames import Piece, Source, from_frame, guarded, named
 from discreet.tables.parquet_files import ROWS, Parquet, agreed, columns_of
 from discreet.tables.placed import Afar, Placed

@@ -33,6 +33,7 @@ from discreet.tables.apart import Apart, one_row_each, parts_of
 from discreet.tables.cells import Column, Floats, owner_names, owners
 from discreet.tables.dates import READERS
 from discreet.tables.far_answers import FarAnswers
+from discreet.tables.far_exchange import exchanges
 from discreet.tables.frames import Again, Held, Piece, Source, guarded, in_order, with_kind
 from discreet.tables.per_person import Rules
 from discreet.tables.piece_questions import PieceQuestion
@@ -94,9 +95,9 @@ class Table:
         if person is None:
             return self.size()
         question = self.check((), owner=person)
-        large, parts = parts_of(self._source, question.reads, self._unreadable())
-        if large:
-            return Apart(question, lambda: parts, self._unreadable()).people()  # [apart.1]
+        apart, parts = self._apart(question)
+        if apart is not None:
+            return apart.people()  # [apart.1]
         return owners(self._gathered(question, parts)[1], self.kinds[person])[1]
 
     def suggested_types(self) -> dict[str, str]:
@@ -123,11 +124,10 @@ class Table:
         alone = len(wants) == 1 and question.owner is None
         if alone and (wants[0].kind != "category" or isinstance(self._source, Placed)):
             return {wants[0].name: self._alone(question)}
-        large, parts = (
-            parts_of(self._source, question.reads, self._unreadable()) if person is not None else (False, None)
-        )
-        if large and parts is not None:
-            return {**Apart(question, lambda: parts, self._unreadable()).one_row_each()}  # [apart.1]
+        apart, parts = self._apart(question) if person is not None else (None, None)
+        if apart is not None:
+            far = apart.far is not None and len(wants) == 1
+            return {wants[0].name: apart.stream()} if far else {**apart.one_row_each()}  # [apart.1]
         found, ids = self._gathered(question, parts)
         if question.owner is None:
             return dict(zip((want.name for want in wants), found, strict=True))
@@ -140,12 +140,25 @@ class Table:
     def apart(self, wants: Sequence[Want], *, where: Where | None = None, owner: str | None = None) -> Apart | None:
         """All rows of all people, as `columns` with `owner` gives them, to be read some people at a time; None if they
         are few enough to be held."""
-        question = self.check(wants, where=where, owner=owner)
+        return self._apart(self.check(wants, where=where, owner=owner))[0]
+
+    def _apart(self, question: PieceQuestion) -> tuple[Apart | None, Iterator[Piece] | None]:
+        """All rows, to be worked through bucket by bucket if they are many, or elsewhere; else their pieces."""
+        if exchanges(self._source):
+            return Apart(question, lambda: iter(()), self._unreadable(), far=self._source), None  # type: ignore[arg-type]
 
         def parts() -> tuple[bool, Iterator[Piece]]:
-            return parts_of(self._source, question.reads, self._unreadable())
+            return parts_of(self._narrowed(question), question.reads, self._unreadable())
 
-        return Apart(question, lambda: parts()[1], self._unreadable()) if parts()[0] else None
+        large, begun = parts()
+        if not large:
+            return None, begun
+        given = [begun]  # what was begun is not begun again
+
+        def again() -> Iterator[Piece]:
+            return given.pop() if given else parts()[1]
+
+        return Apart(question, again, self._unreadable()), None
 
     def afar(self, wants: Sequence[Want], *, where: Where | None = None) -> FarAnswers | None:
         """The answers of all pieces, where they are; None for a table that is read here."""
@@ -208,12 +221,20 @@ class Table:
         """One column in memory, for a function."""
         return self.held().held[known(self, name)]
 
+    def _narrowed(self, question: PieceQuestion) -> Source:
+        """The table, without some of the rows that the filter leaves out where a database can. [pushed.1]"""
+        narrowed = getattr(self._source, "narrowed", None)
+        if narrowed is None or question.where is None or question.fold is not None:
+            return self._source
+        found: Source = narrowed(question.where.tree, self.kinds)
+        return found
+
     def _answers(self, question: PieceQuestion, skip: int = 0) -> Iterator[list[Any]]:
         """Piece by piece, from some piece on."""
         if isinstance(self._source, Placed):
             given = self._source
             return iter(guarded(lambda: given.worked(question.answer, question.reads), self._unreadable()))
-        pieces = self._source.pieces(question.reads)
+        pieces = self._narrowed(question).pieces(question.reads)
         for _ in range(skip):
             guarded(lambda: next(pieces, None), self._unreadable())
         return in_order(pieces, question.answer, self._unreadable())  # [table.1]

@@ -1,12 +1,14 @@
 """The columns of a question as the mechanism of a statistic takes them: an array, a matrix, or columns by name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from discreet.privacy.declaration import Statistic
-from discreet.tables.streams import Stream, ones
+from discreet.tables.streams import Stream, each, ones
 from discreet.tables.wanted import Wanted
 
 
@@ -16,25 +18,43 @@ def empty_columns(asked: Wanted) -> dict[str, Any]:
 
 
 def arranged(
-    statistic: Statistic, asked: Wanted, columns: Mapping[str, Any], arguments: Mapping[str, Any], owners: Any = None
+    statistic: Statistic, asked: Wanted, columns: Any, arguments: Mapping[str, Any], owners: Any = None
 ) -> Any:
-    """The columns, as the mechanism of a statistic takes them; by name where an estimator's options speak of names."""
+    """Columns by name, or a stream of them, as the mechanism of a statistic takes them: by name still where an
+    estimator's options speak of names."""
     spoken = arguments.get("options")
     said = any(arguments.get(one) is not None for one in ("formula", "categories"))
     said = said or any(about is not None and about.frame for about in asked.facts.values())
     said = said or (isinstance(spoken, Mapping) and any(str(option).endswith("_col") for option in spoken))
-    named = statistic.blocks and said
     if not asked.references:  # a count of all
-        (one,) = columns.values()
+        one = columns if isinstance(columns, Stream) else next(iter(columns.values()))
         return ones(len(one)) if isinstance(one, Stream) else np.ones(len(one))
-    placed: dict[str, Any] = {}
-    for name, reference in asked.references.items():
-        if isinstance(reference, str):
-            placed[name] = columns[reference]
-            continue
-        several = {column: columns[column] for column in reference}
-        by_name = named or isinstance(reference, dict) or any(values.dtype.kind == "O" for values in several.values())
-        placed[name] = several if by_name else np.column_stack(list(several.values()))
+    arrange = Arrange(statistic.rows, asked.references, statistic.blocks and said)
     if statistic.blocks:
-        placed |= {"people": owners, "categories": arguments.get("categories")}
-    return statistic.rows(placed)
+        return arrange(columns, {"people": owners, "categories": arguments.get("categories")})
+    if not isinstance(columns, Stream):
+        return arrange(columns)
+    bare = arrange(empty_columns(asked))
+    return each(arrange, columns, dict if isinstance(bare, Mapping) else bare.dtype.type)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrange:
+    """Sent to workers: what is made of the columns of some rows, each row by itself."""
+
+    rows: Callable[[Mapping[str, Any]], Any]
+    references: Mapping[str, Any]
+    named: bool
+
+    def __call__(self, columns: Mapping[str, Any], more: Mapping[str, Any] = MappingProxyType({})) -> Any:
+        """The columns of each parameter, put together."""
+        placed: dict[str, Any] = {}
+        for name, reference in self.references.items():
+            if isinstance(reference, str):
+                placed[name] = columns[reference]
+                continue
+            several = {column: columns[column] for column in reference}
+            by_name = self.named or isinstance(reference, dict)
+            by_name = by_name or any(values.dtype.kind == "O" for values in several.values())
+            placed[name] = several if by_name else np.column_stack(list(several.values()))
+        return self.rows({**placed, **more})

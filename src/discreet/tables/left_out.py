@@ -1,6 +1,6 @@
 """Whom a missing entry leaves out, and the others: of columns by name, or of a stream of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discreet.tables.cells import Floats
-from discreet.tables.streams import Stream, added, fold, length, mapped
+from discreet.tables.streams import Stream, chosen
 from discreet.tables.wanted import Want
 
 
@@ -28,15 +28,14 @@ def present(columns: Any, wants: Sequence[Want]) -> tuple[Any, int]:
     if isinstance(columns, Stream):
         if not any(drops(want) for want in wants):
             return columns, 0
-        size = columns.fold(partial(_count_present, wants=tuple(wants)), added)
-        return mapped(partial(_present_rows, wants=tuple(wants)), columns, size), len(columns) - size
+        found = chosen(partial(_present_rows, wants=tuple(wants)), columns)
+        return found, len(columns) - len(found)
     dropping = [columns[want.name] for want in wants if drops(want)]
     if not dropping:
         return dict(columns), 0
     if isinstance(dropping[0], Stream):  # the only column, of an array that its owner streams
-        given = dropping[0]
-        size = fold(_known, added, given)
-        return dict.fromkeys(columns, mapped(_present, given, size)), len(given) - size
+        column: Stream = chosen(_present, dropping[0])
+        return dict.fromkeys(columns, column), len(dropping[0]) - len(column)
     kept = np.ones(len(dropping[0]), dtype=np.bool_)
     for values in dropping:
         kept &= ~(missing if (missing := _absent(values)).ndim == 1 else missing.any(axis=1))
@@ -53,14 +52,6 @@ def _present_rows(piece: dict[str, Any], *, wants: tuple[Want, ...]) -> dict[str
     return found
 
 
-def _count_present(given: Iterator[dict[str, Any]], *, wants: tuple[Want, ...]) -> int:
-    return sum(length(piece) - present(piece, wants)[1] for piece in given)
-
-
 def _present(piece: Floats) -> Floats:
     found: Floats = piece[~_absent(piece)]
     return found
-
-
-def _known(given: Iterator[Floats]) -> int:
-    return sum(int(np.count_nonzero(~_absent(piece))) for piece in given)

@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 R = TypeVar("R")
 Kernel = Callable[[Iterator[Any]], R]  # a top-level function of pieces, with public numbers: never raises
 Merge = Callable[[R, R], R]
-Pointwise = Callable[[Any], Any]
+Pointwise = Callable[..., Any]  # of a piece of rows
 MANY: Final = 1 << 21  # entries from which a second thread is worth its start
 THREADS: Final = 4  # at most
 
@@ -271,6 +271,29 @@ def mapped(function: Pointwise, values: Stream, size: int, kind: type | None = N
     glance = None if values.glance is None else partial(_seen_through, function, values.glance)
     found = values.kind if kind is None else kind
     return Stream(size, lambda: (function(piece) for piece in values), remote=remote, kind=found, glance=glance)
+
+
+def chosen(function: Pointwise, values: Any, kind: type | None = None) -> Any:
+    """The rows that a function of rows leaves; those of a stream are counted first."""
+    if not isinstance(values, Stream):
+        return function(values)
+    return mapped(function, values, values.fold(partial(_left, function), added), kind)
+
+
+def _left(function: Pointwise, given: Iterator[Any]) -> int:
+    return sum(length(function(piece)) for piece in given)
+
+
+def cell_counts(cells: Any, many: int) -> npt.NDArray[np.int64]:
+    """How many rows are in each of so many cells, by their numbers from 0; those beyond are not counted."""
+    return fold(partial(_cell_counts, many=many), added, cells)
+
+
+def _cell_counts(given: Iterator[npt.NDArray[np.int64]], *, many: int) -> npt.NDArray[np.int64]:
+    found = np.zeros(many, dtype=np.int64)
+    for piece in given:
+        found += np.bincount(piece, minlength=many)[:many]
+    return found
 
 
 def column_of(rows: Any, which: int | str, kind: type = np.float64) -> Any:

@@ -326,9 +326,7 @@ class Question:
     @property
     def _streams(self) -> bool:
         """Whether its columns may come in pieces."""
-        several = {name for name, reference in self.wanted.references.items() if not isinstance(reference, str)}
-        reads = {name: self.statistic.reads(name, self.arguments) for name in self.wanted.references}
-        return all(one.streams and not (one.width == "either" and name in several) for name, one in reads.items())
+        return all(self.statistic.reads(name, self.arguments).streams for name in self.wanted.references)
 
 
 def prepare(

@@ -30,8 +30,15 @@ BESIDE: Final = {"offset": number(optional=True), "weights": number(optional=Tru
 MOMENTS: Final = "method 'moments': one row for each person, so one noisy sum of squares has the least error"
 
 
+def _summed(width: Literal["one", "several"], options: Mapping[str, Any], *, optional: bool = False) -> Reads:
+    """Numbers of a regression: sums of them are taken where rows are, unless it is by formula or looks at places."""
+    formula = isinstance(options.get("X"), str) and "~" in options["X"]
+    held = formula or options.get("method", "auto") not in ("auto", "moments")
+    return number(width, streams=not held, optional=optional)
+
+
 @statistic(
-    {"X": number("several"), "y": number(optional=True), **BESIDE},
+    {"X": partial(_summed, "several"), **dict.fromkeys(("y", *BESIDE), partial(_summed, "one", optional=True))},
     rows=features_and_outcome,
     formula=formula_columns,
     world=partial(regression, link="linear"),

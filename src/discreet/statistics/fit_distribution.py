@@ -240,7 +240,11 @@ def between_normals(shift: Any, variance: Any, against: float) -> Any:
     return np.minimum(found, 1.0)
 
 
-@statistic({"x": number("either", streams=True)}, wants_delta=_several, world=_normal_world)
+def _column(options: Mapping[str, Any]) -> Reads:
+    return number("either", streams=not isinstance(options.get("x"), list | tuple))  # several are sampled
+
+
+@statistic({"x": _column}, wants_delta=_several, world=_normal_world)
 def fit_normal(
     people: Public,
     x: Columns,

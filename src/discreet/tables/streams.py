@@ -302,7 +302,7 @@ def column_of(rows: Any, which: int | str, kind: type = np.float64) -> Any:
 
 
 def _column(piece: Any, *, which: int | str) -> Any:
-    return piece[which] if isinstance(piece, Mapping) else piece[:, which]
+    return piece[which] if isinstance(piece, Mapping) else np.ascontiguousarray(piece[:, which])
 
 
 def chained(columns: Iterable[Numbers]) -> Numbers:

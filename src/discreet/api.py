@@ -116,6 +116,7 @@ def given_table(
     """
     named, facts, columns = dict(arguments), {}, {}
     known: dict[str, Kind] = {}
+    several = sum(arguments.get(parameter) is not None for parameter in statistic.columns) > 1
     for parameter in statistic.columns:
         value, reads = arguments.get(parameter), statistic.reads(parameter, arguments)
         kept = reads.width == "several" or (
@@ -128,7 +129,7 @@ def given_table(
             continue
         if statistic.formula is not None and isinstance(value, str) and "~" in value:
             return _framed(statistic, arguments, parameter)
-        if not reads.streams or reads.kind == "category":
+        if not reads.streams or reads.kind == "category" or several:
             check_held(value)
         if reads.width == "one" or (reads.width == "either" and not is_table(value)):
             columns[OWN + parameter] = _single(value, parameter, statistic)

@@ -245,10 +245,9 @@ class Question:
         whose = {"owner": person} if whole else {"person": person}
         if whole and (apart := table.apart(wants, where=self.where, owner=person)) is not None:
             return self._labelled(self.price.mechanism.release(self._far(apart), rng))  # [block_exchange.1]
-        kept = whole or (person is None and table.ordered) or self.price.relation is not Neighbours.REPLACE
-        folds = self._streams and kept and not whole
-        far = table.rows(wants, where=self.where) if folds and person is None else None
-        if far is not None:
+        kept = (person is None and table.ordered) or self.price.relation is not Neighbours.REPLACE
+        folds = self._streams and kept and person is None
+        if folds and (far := table.rows(wants, where=self.where)) is not None:
             return self._answered(far, table, rng)
         found = table.columns(wants, where=self.where, rules=self.wanted.rules, **whose)
         if not folds:  # whether it is long may be private: nobody is refused for it
@@ -278,13 +277,10 @@ class Question:
 
     def _released(self, columns: Any, rng: Randomness, owners: Any = None) -> Release[Any]:
         """What the mechanism makes of these columns, which are let go: it may need the room for its own copy."""
-        return self._labelled(self.price.mechanism.release(self._arranged(columns, owners), rng))
-
-    def _arranged(self, columns: Any, owners: Any) -> Any:
-        rows = arranged(self.statistic, self.wanted, columns, self.arguments, owners)
+        rows = [arranged(self.statistic, self.wanted, columns, self.arguments, owners)]
         if not isinstance(columns, Stream):
             columns.clear()
-        return rows
+        return self._labelled(self.price.mechanism.release(rows.pop(), rng))
 
     def _far(self, apart: Apart) -> FarTable:
         """Rows of people, for blocks, that are too many to hold."""
@@ -294,8 +290,7 @@ class Question:
 
     def _labelled(self, release: Release[Any]) -> Release[Any]:
         notes = self.wanted.notes(self.people.unit, self.people.person is not None and not self.statistic.blocks)
-        if self.price.halved:
-            notes.append(HALVED)
+        notes += [HALVED] if self.price.halved else []
         if release.refusal is not None and self.wanted.leaves_out:
             notes.append(LEFT_OUT)
         release = release.named(self.wanted.columns) if not self.statistic.blocks else release

@@ -326,9 +326,8 @@ def _world(about: About) -> World:
 
 
 def _reads(options: Mapping[str, Any]) -> Reads:
-    several = isinstance(options.get("x"), list | tuple)
-    sampled = several and (options.get("method", "auto") != "auto" or options.get("sigma") is not None)
-    return number("either", streams=not sampled, dates=True)
+    sampled = options.get("method", "auto") != "auto" or options.get("sigma") is not None  # of several columns
+    return number("either", streams=not (sampled and isinstance(options.get("x"), list | tuple)), dates=True)
 
 
 @statistic(

@@ -213,10 +213,10 @@ def test_verbs_take_streams() -> None:
     stream = cut(rows, [7, 2000])
     for one in asked_of_tables():
         if streams(one):
+            names = [name for name in one.columns if name in posed(one.name)]
             given = {name: value for name, value in posed(one.name).items() if name not in one.columns}
             first, second = (
-                getattr(discreet, one.name)(**dict.fromkeys(one.columns, x), **given, rng=Seeded(1))
-                for x in (rows, stream)
+                getattr(discreet, one.name)(**dict.fromkeys(names, x), **given, rng=Seeded(1)) for x in (rows, stream)
             )
             assert repr((first.answer, first.refusal, first.spread)) == repr(
                 (second.answer, second.refusal, second.spread)

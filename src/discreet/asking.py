@@ -52,11 +52,10 @@ from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import TestResult, plain
 from discreet.subsample.block_exchange import FarTable
 from discreet.tables.apart import Apart
-from discreet.tables.arranging import arranged, empty_columns
+from discreet.tables.arranging import arranged, empty_columns, present, whole_columns
 from discreet.tables.dates import as_dates, by_quantile, dated
 from discreet.tables.grouped_folds import by_members
 from discreet.tables.grouping import Grouping
-from discreet.tables.left_out import present, whole_columns
 from discreet.tables.streams import Stream
 from discreet.tables.table import OWNER, Table
 from discreet.tables.wanted import Terms, Wanted, told_missing, wanted

@@ -16,7 +16,7 @@ from discreet import Seeded
 from discreet.asking import Question
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Sampled, alongside
-from discreet.tables.left_out import present
+from discreet.tables.arranging import present
 from discreet.tables.opening import read
 from discreet.tables.streams import Stream
 from discreet.tables.wanted import Want

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from discreet.tables.arranging import whole_columns
 from discreet.tables.grouped_folds import Members, found_groups, grouped_columns
 from discreet.tables.grouping import Grouping
-from discreet.tables.left_out import whole_columns
 from discreet.tables.placed import Afar, Placed
 from discreet.tables.streams import Stream, added, column_of
 from discreet.tables.table import Table

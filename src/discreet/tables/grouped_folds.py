@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from discreet.tables.arranging import present, whole_columns
 from discreet.tables.far_answers import Answer, FarAnswers
 from discreet.tables.grouping import Grouping, Labels
-from discreet.tables.left_out import present, whole_columns
 from discreet.tables.streams import Kernel, Merge, R, Stream, added
 from discreet.tables.wanted import Want, Wanted
 from discreet.tables.where import Where

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
+from discreet.tables.arranging import drops, present
 from discreet.tables.cells import Codes, Column, Floats, is_arrow, keys, pa
 from discreet.tables.dates import READERS
-from discreet.tables.left_out import drops, present
 from discreet.tables.per_person import OF_TRUTHS, Rule, Rules, one_each, turns
 from discreet.tables.wanted import Want
 from discreet.tables.where import Mask, Test, Where

@@ -29,11 +29,11 @@ import numpy.typing as npt
 from discreet.errors import BadInput, printable
 from discreet.privacy.declaration import Kind
 from discreet.tables.apart import Apart, one_row_each, parts_of
+from discreet.tables.arranging import drops, present
 from discreet.tables.cells import Column, Floats, owner_names, owners
 from discreet.tables.dates import READERS
 from discreet.tables.far_answers import FarAnswers
 from discreet.tables.frames import Again, Held, Piece, Source, guarded, in_order, with_kind
-from discreet.tables.left_out import drops, present
 from discreet.tables.per_person import Rules
 from discreet.tables.piece_questions import PieceQuestion
 from discreet.tables.placed import Placed

@@ -1,7 +1,7 @@
 """The columns of a question: whom a missing entry leaves out, and how a mechanism takes the others' entries."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -31,7 +31,8 @@ def arranged(
     if not asked.references:  # a count of all
         one = columns if isinstance(columns, Stream) else next(iter(columns.values()))
         return ones(len(one)) if isinstance(one, Stream) else np.ones(len(one))
-    arrange = Arrange(statistic.rows, asked.references, statistic.blocks and said)
+    named = statistic.blocks and said
+    arrange = partial(put_together, rows=statistic.rows, references=asked.references, named=named)
     if statistic.blocks:
         return arrange(columns, {"people": owners, "categories": arguments.get("categories")})
     if not isinstance(columns, Stream):
@@ -40,26 +41,25 @@ def arranged(
     return each(arrange, columns, dict if isinstance(bare, Mapping) else bare.dtype.type)
 
 
-@dataclass(frozen=True, slots=True)
-class Arrange:
-    """Sent to workers: what is made of the columns of some rows, each row by itself."""
-
-    rows: Callable[[Mapping[str, Any]], Any]
-    references: Mapping[str, Any]
-    named: bool
-
-    def __call__(self, columns: Mapping[str, Any], more: Mapping[str, Any] = MappingProxyType({})) -> Any:
-        """The columns of each parameter, put together."""
-        placed: dict[str, Any] = {}
-        for name, reference in self.references.items():
-            if isinstance(reference, str):
-                placed[name] = columns[reference]
-                continue
-            several = {column: columns[column] for column in reference}
-            by_name = self.named or isinstance(reference, dict)
-            by_name = by_name or any(values.dtype.kind == "O" for values in several.values())
-            placed[name] = several if by_name else np.column_stack(list(several.values()))
-        return self.rows({**placed, **more})
+def put_together(
+    columns: Mapping[str, Any],
+    more: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    rows: Callable[[Mapping[str, Any]], Any],
+    references: Mapping[str, Any],
+    named: bool,
+) -> Any:
+    """What is made of the columns of some rows, those of each parameter together, here or on a worker: each row by
+    itself."""
+    placed: dict[str, Any] = {}
+    for name, reference in references.items():
+        if isinstance(reference, str):
+            placed[name] = columns[reference]
+            continue
+        several = {column: columns[column] for column in reference}
+        by_name = named or isinstance(reference, dict) or any(values.dtype.kind == "O" for values in several.values())
+        placed[name] = several if by_name else np.column_stack(list(several.values()))
+    return rows({**placed, **more})
 
 
 def drops(want: Want) -> bool:

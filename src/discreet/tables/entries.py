@@ -172,7 +172,7 @@ def public_size(values: Any, neighbours: Neighbours) -> int | None:
     """The number of entries where it is public, else None; an empty table is refused only where that is public."""
     if not neighbours.size_is_public:
         return None
-    if not (many := length(values)):
+    if not (many := length(values) if isinstance(values, Mapping) else len(values)):
         raise BadInput("the data are empty (0 rows); a statistic needs at least 1 row")
     return many
 

@@ -32,6 +32,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -64,7 +65,8 @@ from discreet.stages.locate import middle
 from discreet.stages.normal_laplace import tail
 from discreet.statistics.normal import too_few
 from discreet.statistics.proportion import Alternative, check_alternative
-from discreet.tables.entries import numbers, public_size
+from discreet.tables.entries import long_numbers, numbers, public_size
+from discreet.tables.streams import Numbers, Stream, chained, chosen
 
 COUNT: Final = Fraction(1, 10)  # of epsilon, for the number of people in each sample
 CENTRE: Final = Fraction(1, 12)  # the same for the middle of two samples
@@ -109,7 +111,7 @@ class LimitedMeanTest:
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The mean less the null hypothesis, and the p-value; or a refusal."""
-        values = numbers(rows)
+        values = long_numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         # [limited_tests.1]
         seen = noisy_size(values, self.stages().part("size", Laplace), rng) if size is None else size
@@ -203,8 +205,8 @@ class LimitedMeansTest:
         """The first mean less the second, and the p-value; or a refusal."""
         private = self.first is None
         if private:
-            which, entries = grouped_rows(rows, 2)
-            parts = [entries[which == group] for group in (0, 1)]
+            pairs = rows if isinstance(rows, Stream) else np.column_stack(grouped_rows(rows, 2))
+            parts: list[Numbers] = [chosen(partial(_group, group=group), pairs) for group in (0, 1)]
         else:
             entries = numbers(rows)
             agree(public_size(entries, self.neighbours), self.size)
@@ -237,7 +239,7 @@ class LimitedMeansTest:
         return replace(blank, answer=answer, provenance=replace(history, notes=(*notes, said(at))), name=name)
 
     def _limits(
-        self, parts: Sequence[Floats], sizes: Sequence[int], rng: Randomness
+        self, parts: Sequence[Numbers], sizes: Sequence[int], rng: Randomness
     ) -> tuple[Samples, Limits, Allocation]:
         """Public, or chosen for both samples together. [limited_tests.1]"""
         stages = self.stages(sizes)
@@ -246,9 +248,15 @@ class LimitedMeansTest:
             at = Limits(low / 2 + high / 2, high / 2 - low / 2, high / 2 - low / 2)
             return Samples(parts, sizes, at.centre, self.neighbours), at, stages
         cost = stages.part("centre", Choice)
-        centre = middle(np.concatenate(parts), cost=cost, neighbours=self.neighbours, rng=rng)
+        centre = middle(chained(parts), cost=cost, neighbours=self.neighbours, rng=rng)
         people = Samples(parts, sizes, centre, self.neighbours)
         return people, *limited_at(people, self.stages, rng)
+
+
+def _group(pairs: Floats, *, group: int) -> Floats:
+    """The values of one of the samples."""
+    found: Floats = pairs[pairs[:, 0] == group, 1]
+    return found
 
 
 def check_mean_test(

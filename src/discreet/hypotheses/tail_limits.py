@@ -45,8 +45,9 @@ Source
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -60,6 +61,7 @@ from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import Moment, enough, fitting_bits, noise_size
 from discreet.stages.locate import median_distance, moves
+from discreet.tables.streams import Numbers, added, fold
 
 PARTS: Final = 4  # of a binade: candidates for the limit
 PLACES: Final = np.arange(-4 * PARTS, 60 * PARTS + 1)
@@ -99,7 +101,7 @@ class Limits(NamedTuple):
 class Samples(NamedTuple):
     """The values of each sample, a public or noisy number of them, and where they are measured from."""
 
-    parts: Sequence[Floats]
+    parts: Sequence[Numbers]
     sizes: Sequence[int]
     centre: float
     neighbours: Neighbours
@@ -160,12 +162,20 @@ def counted_tails(people: Samples, limit: float, bits: int) -> Any:
     [tail_limits.1]"""
     surplus = within = 0
     for number, (part, size) in enumerate(zip(people.parts, people.sizes, strict=True)):
-        above = int(np.count_nonzero(part > people.centre + limit))
-        below = int(np.count_nonzero(part < people.centre - limit))
+        below, above = fold(partial(_tails, low=people.centre - limit, high=people.centre + limit), added, part)
         weight = (min(people.sizes) << bits) // size  # at most 2^bits
         surplus += (above - below) * (-weight if number else weight)
         within += (len(part) - above - below) << bits
     return np.array([surplus, within], dtype=object)
+
+
+def _tails(given: Iterator[Floats], *, low: float, high: float) -> tuple[int, int]:
+    """A kernel: how many are below and above."""
+    below = above = 0
+    for piece in given:
+        below += int(np.count_nonzero(piece < low))
+        above += int(np.count_nonzero(piece > high))
+    return below, above
 
 
 def moved_by_one(neighbours: Neighbours) -> int:
@@ -176,13 +186,12 @@ def moved_by_one(neighbours: Neighbours) -> int:
 def limits_of(people: Samples, near: float, stages: Allocation, rng: Randomness) -> Limits:
     """A limit that few people are beyond, as far as it is worth its noise; refused if there is none.
     [tail_limits.1]"""
-    values, cost, moved = np.concatenate(people.parts), stages.part("limit", Choice), 2 * moves(people.neighbours)
+    cost, moved = stages.part("limit", Choice), 2 * moves(people.neighbours)
     candidates = near * 2.0 ** (PLACES / PARTS)
-    with np.errstate(all="ignore"):
-        distances = np.nan_to_num(np.abs(values - people.centre), nan=0.0, posinf=np.inf)
-    within = np.cumsum(np.bincount(np.searchsorted(candidates, distances), minlength=len(PLACES) + 1))[:-1]
+    kernel = partial(_distances, centre=people.centre, candidates=candidates)
+    within = np.cumsum(sum(fold(kernel, added, part) for part in people.parts))[:-1]
     price = np.rint(PLACES * float(STEEP * math.log(2) * 2 * moved * GRAINS / (PARTS * exact(cost.epsilon))))
-    scores = GRAINS * (len(values) - 2 * within) + price.astype(np.int64)  # 2 N - n, N = n - within
+    scores = GRAINS * (sum(map(len, people.parts)) - 2 * within) + price.astype(np.int64)  # 2 N - n, N = n - within
     chosen = rng.choose(scores, sensitivity=moved * GRAINS, cost=cost)  # [tail_limits.1]
     if PLACES[chosen] < LOW or near >= FINDS[1]:
         raise Refused(LOST)
@@ -190,13 +199,23 @@ def limits_of(people: Samples, near: float, stages: Allocation, rng: Randomness)
     return Limits(people.centre, limit, float(BEYOND) * limit, 1 / BEYOND**2)
 
 
+def _distances(given: Iterator[Floats], *, centre: float, candidates: Floats) -> Any:
+    """A kernel: how many are within each candidate, and not within one before."""
+    found = np.zeros(len(candidates) + 1, dtype=np.int64)
+    for piece in given:
+        with np.errstate(all="ignore"):
+            distances = np.nan_to_num(np.abs(piece - centre), nan=0.0, posinf=np.inf)
+        found += np.bincount(np.searchsorted(candidates, distances), minlength=len(found))
+    return found
+
+
 def limited_sums(people: Samples, at: Limits, stages: Allocation, rng: Randomness) -> list[list[Moment]]:
     """The noisy sums of u and of its square in each sample, and their noise. [tail_limits.1]"""
     cost, count = stages.part("mean", Laplace), len(people.parts)
     bits = fitting_bits(cost)
     moved = moved_by_one(people.neighbours) << bits  # [tail_limits.1]
-    steps = [limited_steps(part, at, bits) for part in people.parts]
-    totals = np.array([int(both[kind].sum()) for kind in (0, 1) for both in steps], dtype=object)
+    steps = [fold(partial(_limited_sums, at=at, bits=bits), added, part) for part in people.parts]
+    totals = np.array([both[kind] for kind in (0, 1) for both in steps], dtype=object)
     noisy = rng.blur(totals, sensitivity=moved, cost=cost)  # [tail_limits.1]
     noise, sums = noise_size(moved, cost) / 2**bits, [int(total) / 2**bits for total in noisy]
     counted = 1 / float(stages.part("size", Laplace).epsilon) if "size" in stages else 0.0
@@ -207,6 +226,15 @@ def limited_sums(people: Samples, at: Limits, stages: Allocation, rng: Randomnes
             for size, rest in zip(people.sizes, sums[count:], strict=True)
         ],
     ]
+
+
+def _limited_sums(given: Iterator[Floats], *, at: Limits, bits: int) -> tuple[int, int]:
+    """A kernel: the sums of both."""
+    first = second = 0
+    for piece in given:
+        ones, rests = limited_steps(piece, at, bits)
+        first, second = first + int(ones.sum()), second + int(rests.sum())
+    return first, second
 
 
 def limited_steps(values: Floats, at: Limits, bits: int) -> tuple[Any, Any]:

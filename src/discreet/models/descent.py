@@ -59,7 +59,8 @@ from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Coefficients, Link
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
-from discreet.tables.matrix import in_one, matrix
+from discreet.tables.matrix import long_matrix
+from discreet.tables.streams import each
 
 ABOUT: Final = "the coefficients of the population's likeliest model, influence limited, each by itself"
 LIMITED: Final = "(maximum likelihood, nobody's influence above {:.2g} times the typical one)"
@@ -172,7 +173,7 @@ class Descent:
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The coefficients with their intervals, or a refusal."""
         width = len(self.features.names) + 1 + self.offset + self.weights
-        table = in_one(matrix(rows, width, declared="features and outcome"))
+        table = long_matrix(rows, width, declared="features and outcome")
         size = None
         if self.neighbours.size_is_public:
             size = agree(len(table), self.size)
@@ -188,7 +189,7 @@ class Descent:
             return replace(blank, refusal=refusal)
         coded = f". {DECLARED}" if self.family == "logistic" else ""
         family = logistic() if self.family == "logistic" else poisson()
-        ready, stages = self._ready(table), self.stages(size)
+        ready, stages = each(self._ready, table), self.stages(size)
         found = find(ready, self.columns, stages, family, rng, offset=self.offset)  # [descent.1]
         if isinstance(found, str):  # [descent.2]
             return replace(blank, refusal=found + coded)

@@ -26,7 +26,7 @@ Why
     [newton_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
     [newton_stages.3] `reachable` compares entries one by one with public numbers; then [gram.4], and with weights
     [weighted.1] and [weighted.2]. A row with a missing or infinite entry is no row.
-    [newton_stages.4] `gram.Scores` multiplies the exact integers of a row in a frame, one product each: a fixed
+    [newton_stages.4] `Scores` multiplies the exact integers of a row in a frame, one product each: a fixed
     function of the row, and so it is times a weight ([weighted.1]). The rest is [gram.1] to [gram.3], whose argument
     uses no more of what is seen than that.
 Needs
@@ -44,10 +44,11 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.models.coefficients import NewtonStep
@@ -60,8 +61,10 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import Floats
-from discreet.stages.gram import Frame, Scores, Seen, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
+from discreet.stages.gram import Frame, Rows, Seen, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.octaves import Tail, column_cost, counts_cost, noisy_size, tail_cost, tail_of
+from discreet.statistics.free_covariance import count_finite
+from discreet.tables.streams import added, each, fold
 
 MANY: Final = 10  # columns from which on a frame takes more of the budget
 # of mu squared: columns, the lengths of rows, of scores early and late, the first sum, H, the early steps, the squares
@@ -97,6 +100,28 @@ UNSETTLED: Final = (
     "the steps towards the coefficients do not settle: perhaps a column takes large values for a few people only; give "
     "bounds for such columns, take their logarithm, or use a larger epsilon"
 )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """Rows seen as scores: u, the first entries in a frame, times the residual, which is the last."""
+
+    inner: Frame
+
+    @property
+    def size(self) -> int:
+        """Coefficients."""
+        return self.inner.size - 1
+
+    @property
+    def step(self) -> float:
+        """What one stands for."""
+        return self.inner.step**2
+
+    def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
+        """u r of each row: one product each. [gram.4]"""
+        seen, lost = self.inner.turned(rows)
+        return seen[:-1] * seen[-1], lost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,13 +179,14 @@ class NewtonStages:
             radius = math.sqrt(WEIGHED * (self.width - 1))
         return 0.7 * self.operator(radius) <= size / self.uneven / 2
 
-    def counted(self, rows: Floats, rng: Randomness) -> float:
+    def counted(self, rows: Rows, rng: Randomness) -> float:
         """How many rows have no missing entry, with noise; all of them where their number is public.
         [newton_stages.1]"""
         if self.rows is not None:
             return float(len(rows))
-        present = int(np.isfinite(rows).all(axis=1).sum())
-        return noisy_size(present, cost=self.costs.part("count", Gaussian), rng=rng)  # [newton_stages.1]
+        return noisy_size(
+            fold(count_finite, added, rows), cost=self.costs.part("count", Gaussian), rng=rng
+        )  # [newton_stages.1]
 
 
 def plan(
@@ -262,7 +288,7 @@ def least_rows(stages: Callable[[int], NewtonStages]) -> int:
 
 
 def find(
-    rows: Floats,
+    rows: Rows,
     columns: tuple[DesignColumn, ...],
     stages: NewtonStages,
     penalty: Floats,
@@ -279,12 +305,12 @@ def find(
     (centres, units), unit = places, weight_unit(rows, costs, drawn) if weighted else None  # [newton_stages.1]
     if weighted and unit is None:  # [newton_stages.2]
         return UNWEIGHTED
-    reachable(rows, columns)  # [newton_stages.3]
+    rows = reachable(rows, columns)  # [newton_stages.3]
 
-    def tail(seen: Seen, stage: str, part: Floats) -> Tail | None:
+    def tail(seen: Seen, stage: str, part: Rows) -> Tail | None:
         return tail_of(lengths(part, seen), size, cost=costs.part(stage, Gaussian), **drawn)  # [newton_stages.1]
 
-    def gram(seen: Seen, stage: str, part: Floats, radius: float) -> tuple[Floats, float]:
+    def gram(seen: Seen, stage: str, part: Rows, radius: float) -> tuple[Floats, float]:
         total, noise = noisy_gram(part, seen, radius, "clip", cost=costs.part(stage, Gaussian), **drawn)
         return total * radius**2, noise * radius**2  # [newton_stages.1]
 
@@ -294,7 +320,7 @@ def find(
     total, noise = gram(plain, "moments", rows, float(found.at((OUTSIDE_MANY if stages.many else OUTSIDE) * size)))
     turn, fit = started(total / size, noise / size, bare=stages.many)
     tall = max(deviations(total / size, columns, weighted)[many], math.sqrt(noise / size))
-    predictors, inner = np.delete(rows, many, axis=1), Frame.of(units[:many], turn, centres[:many])
+    predictors, inner = each(partial(np.delete, obj=many, axis=1), rows), Frame.of(units[:many], turn, centres[:many])
     spread = tail(weighed(inner, unit), "spread", predictors) if weighted else None
     if weighted and spread is None:  # [newton_stages.2]
         return LOST.format("the weighted columns")

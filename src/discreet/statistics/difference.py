@@ -36,6 +36,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -50,7 +51,8 @@ from discreet.privacy.mechanism import Mechanism, Randomness, in_full, promised
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Vector, label
 from discreet.statistics.histogram import Categories
-from discreet.tables.entries import column
+from discreet.tables.entries import by_name
+from discreet.tables.streams import chosen
 from discreet.worlds.assumptions import About, World
 from discreet.worlds.shapes import AssumedColumn
 
@@ -103,8 +105,9 @@ class Difference:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Vector]:
         """Difference, ratio and both groups, or a refusal."""
-        values, place = self._split(rows)
-        first, second = (self.inner.release(values[place == one], rng) for one in (0, 1))  # [difference.1]
+        pairs = by_name(rows, "x", "groups")
+        mine = [partial(_members, between=self.between, group=one) for one in (0, 1)]
+        first, second = (self.inner.release(chosen(one, pairs, np.float64), rng) for one in mine)  # [difference.1]
         names = [label(one) for one in self.between.names]
         shown = {"of": self.of, "between": self.between.names, "neighbours": self.neighbours}
         notes = tuple(dict.fromkeys(note for one in (first, second) for note in one.provenance.notes))
@@ -128,14 +131,10 @@ class Difference:
         answer = Vector(np.array([a - b, ratio, a, b]), (*NAMES, *names))
         return replace(blank, answer=answer, spread=spread)
 
-    def _split(self, rows: Any) -> tuple[Any, Any]:
-        """Each row's value and the place of its group; 2 for those in neither. [difference.1]"""
-        if isinstance(rows, Mapping):
-            values, groups = (column(part) for part in rows.values())
-        else:
-            pairs = [row if isinstance(row, list | tuple) and len(row) == 2 else (None, None) for row in column(rows)]
-            values, groups = (column([row[place] for row in pairs]) for place in (0, 1))
-        return values, self.between.indices(groups)
+
+def _members(pairs: Mapping[str, Any], *, between: Categories, group: int) -> Any:
+    """The values of the rows of one group. [difference.1]"""
+    return pairs["x"][between.indices(pairs["groups"]) == group]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +237,7 @@ def _centred_ratio(a: float, b: float, one: tuple[float, float], other: tuple[fl
 
 
 def _reads(options: Mapping[str, Any]) -> Reads:
-    return boolean() if options.get("of") == "proportion" else number()
+    return boolean(streams=True) if options.get("of") == "proportion" else number(streams=True)
 
 
 def _half(spread: PairSpread, confidence: float) -> float:
@@ -272,7 +271,7 @@ def _world(about: About) -> World:
     )
 
 
-@statistic({"x": _reads, "groups": category()}, rows=dict, world=_world)
+@statistic({"x": _reads, "groups": category(streams=True)}, rows=dict, world=_world)
 def difference(
     people: Public,
     x: Columns,

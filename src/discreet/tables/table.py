@@ -20,7 +20,6 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
@@ -30,6 +29,7 @@ import numpy.typing as npt
 from discreet.errors import BadInput, printable
 from discreet.privacy.declaration import Kind
 from discreet.tables.apart import Apart, one_row_each, parts_of
+from discreet.tables.arranging import drops, present
 from discreet.tables.cells import Column, Floats, owner_names, owners
 from discreet.tables.dates import READERS
 from discreet.tables.far_answers import FarAnswers
@@ -38,8 +38,8 @@ from discreet.tables.frames import Again, Held, Piece, Source, guarded, in_order
 from discreet.tables.per_person import Rules
 from discreet.tables.piece_questions import PieceQuestion
 from discreet.tables.placed import Placed
-from discreet.tables.streams import Kernel, Merge, R, Stream, added, each
-from discreet.tables.wanted import Want, drops, known, present
+from discreet.tables.streams import Stream, column_of, each
+from discreet.tables.wanted import Want, known
 from discreet.tables.where import Where
 
 T = TypeVar("T")
@@ -160,6 +160,11 @@ class Table:
 
         return Apart(question, again, self._unreadable()), None
 
+    def rows(self, wants: Sequence[Want], *, where: Where | None = None) -> Stream | None:
+        """The same columns by name as a stream of rows, folded where they are; None for a table that is read here."""
+        far = self.afar(wants, where=where)
+        return None if far is None else far.rows(self.size)
+
     def afar(self, wants: Sequence[Want], *, where: Where | None = None) -> FarAnswers | None:
         """The answers of all pieces, where they are; None for a table that is read here."""
         question = self.check(wants, where=where)
@@ -263,7 +268,10 @@ class Table:
     def _alone(self, question: PieceQuestion) -> Floats | Stream:
         """One column of floats: an array while it is short, else a stream whose first pieces are held. [table.2]"""
         if isinstance(self._source, Placed):
-            return self._placed_alone(question, self._source)
+            kind = object if question.wants[0].kind == "category" else np.float64
+            far = FarAnswers(self._source, question, self._unreadable())
+            column: Stream = column_of(far.rows(self.size), question.wants[0].name, kind)
+            return column
         if set(question.reads) <= getattr(self._source, "plain", frozenset()):
             return self._held_alone(question)
         held: list[Floats] = []
@@ -284,24 +292,6 @@ class Table:
         part = None if lengths is None else partial(self._part, question, lengths)
         room = 0 if hasattr(self._source, "lengths") else CACHE  # such files are decoded as fast as memory is had
         return Stream(length, Again(partial(self._answers, question), held, length, room), part)
-
-    def _placed_alone(self, question: PieceQuestion, source: Placed) -> Stream:
-        """A column that an engine folds where it is: a stream, however short it is. [table.2]"""
-
-        def remote(kernel: Kernel[R], merge: Merge[R]) -> R:
-            return guarded(
-                lambda: source.fold(partial(_answered, question, kernel), merge, question.reads), self._unreadable()
-            )
-
-        def glance(wanted: int) -> Floats:
-            kernel = partial(_answered, question, partial(_first, wanted=wanted))
-            found = guarded(lambda: source.some(kernel, question.reads), self._unreadable())
-            return np.empty(0) if found is None else found
-
-        length = remote(_count, added) if question.filters else self.size()
-        kind = object if question.wants[0].kind == "category" else np.float64
-        pieces = partial(map, itemgetter(0))
-        return Stream(length, lambda: pieces(self._answers(question)), remote=remote, kind=kind, glance=glance)
 
     def _part(self, question: PieceQuestion, lengths: list[int], start: int, stop: int) -> Floats:
         """Some entries by place: only the pieces that hold them are read. [table.2]"""
@@ -324,7 +314,7 @@ class Table:
         if want.equals is not None:
             given = each(lambda piece: np.where(np.isnan(piece), math.nan, piece == want.equals), given)
         if not drops(want) and want.missing != "keep":
-            return each(lambda piece: np.where(np.isnan(piece), want.missing, piece), given)
+            given = each(lambda piece: np.where(np.isnan(piece), want.missing, piece), given)
         kept: Stream = present({want.name: given}, [want])[0][want.name]
         return kept
 
@@ -339,20 +329,6 @@ class Table:
         if given < length:
             raise self._unreadable()
         return found
-
-
-def _answered(question: PieceQuestion, kernel: Kernel[R], given: Iterator[Mapping[str, Column]]) -> R:
-    """On a worker: what a kernel makes of the one column of a question."""
-    return kernel(question.answer(columns)[0] for columns in given)
-
-
-def _first(given: Iterator[Floats], *, wanted: int) -> Floats:
-    """On a worker: a few entries from the beginning."""
-    return next((piece[:wanted] for piece in given if len(piece)), np.empty(0))
-
-
-def _count(given: Iterator[npt.NDArray[Any]]) -> int:
-    return sum(map(len, given))
 
 
 def _length(columns: Mapping[str, Column]) -> int:

@@ -133,7 +133,7 @@ class Crosstab:
 
     def release(self, rows: Any, rng: Randomness) -> Release[CrossCounts]:
         """The table with its margins, or a refusal."""
-        columns = self._columns(rows)
+        columns = columns_of(rows, len(self.sides))
         size, stages = public_size(columns[0], self.neighbours), self.stages
         shown = {"columns": self.names, "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         blank: Release[CrossCounts] = Release(
@@ -169,15 +169,15 @@ class Crosstab:
         keys = tuple(finder.sifted(values, rng))  # [crosstab.1]
         return Categories(keys, tuple(map(name, keys)))
 
-    def _columns(self, rows: Any) -> list[npt.NDArray[Any]]:
-        """A column for each side; a row that has not an entry for each has none."""
-        if isinstance(rows, Mapping):
-            return [column(values) for values in rows.values()]
-        many = len(self.sides)
-        if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == many:
-            return [column(rows[:, place]) for place in range(many)]
-        whole = [row if isinstance(row, list | tuple) and len(row) == many else (None,) * many for row in column(rows)]
-        return [column([row[place] for row in whole]) for place in range(many)]
+
+def columns_of(rows: Any, many: int) -> list[npt.NDArray[Any]]:
+    """So many columns, of columns by name, an array, or listed rows; a row that has not an entry for each has none."""
+    if isinstance(rows, Mapping):
+        return [column(values) for values in rows.values()]
+    if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == many:
+        return [column(rows[:, place]) for place in range(many)]
+    whole = [row if isinstance(row, list | tuple) and len(row) == many else (None,) * many for row in column(rows)]
+    return [column([row[place] for row in whole]) for place in range(many)]
 
 
 @lru_cache(maxsize=8)

@@ -164,6 +164,15 @@ def test_bins_are_found_where_the_data_are() -> None:
         assert np.mean(release.value.predict(x) == y) > 0.72  # 0.77 is the best there is
 
 
+@pytest.mark.parametrize("value", [0.0, 7.5, -1e12, math.nan])
+def test_a_column_that_is_the_same_for_everybody_is_no_refusal(value: float) -> None:
+    rows = [(value, ["no", "yes"][k % 2]) for k in range(1500)]
+    release = asked((None,), epsilon=8.0).release(rows, Seeded(1))
+    assert release.refusal is None
+    assert np.isfinite(release.value.levels[0]).all()
+    assert abs(release.value.predict_proba([[value]])[0, 0] - 0.5) < 0.2
+
+
 def test_categories_bounds_and_missing_entries() -> None:
     pandas = pytest.importorskip("pandas")
     rows = 3000

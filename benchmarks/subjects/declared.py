@@ -29,6 +29,9 @@ def subject(statistic: Statistic) -> Subject:
     odd: Any
     if several:
         values, crowd, odd = (TRIPLES, CROWD, (1e12, -1e12, 1.0)) if len(reads) > 1 else (POINTS, CLOUD, (1e12, -1e12))
+        if labels:  # the outcome is a class
+            values, crowd = ([(*row[:-1], ("no", "yes")[int(row[-1])]) for row in rows] for rows in (values, crowd))
+            values, odd = tuple(values), (*odd[:-1], "yes")
     elif len(reads) > 1:
         values, crowd, odd = (PAIRS, [("no", "a")] * people, ("yes", "b")) if labels else (POINTS, CLOUD, (1e12, -1e12))
     elif labels:

@@ -207,6 +207,7 @@ def test_categories_bounds_and_missing_entries() -> None:
     for wrong, words in (
         ({"classes": ["no"]}, "two or more"),
         ({"bins": 1}, "2 to 64"),
+        ({"levels": {"town": ["a"], "colour": list(map(str, range(60_000)))}}, "more than 100000"),
         ({"levels": {"colour": ["red"], "city": ["a"]}}, "categories by column"),
         ({"levels": {"town": ["a"]}}, "holds categories"),
         ({"bounds": {"town": (0, 1)}}, "by column of numbers"),

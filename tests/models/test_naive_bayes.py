@@ -226,6 +226,8 @@ def test_noise_does_not_decide_between_classes() -> None:
     cells = np.array([600, 400, 20, 0, 5, 0, 30, 10])
     quiet, loud = (ClassCounts(("no", "yes"), ("x",), ((0.0,),), (True,), cells, noise) for noise in (0.0, 200.0))
     assert quiet.predict_proba([[-1.0], [1.0]])[:, 1].tolist() == pytest.approx([0.019, 0.909], abs=0.005)
+    assert quiet.predict_proba([[math.nan]])[0, 1] == pytest.approx(0.45, abs=0.03)  # its own bin, not the last
+    assert quiet.predict_proba([[0.0]])[0, 1] > 0.9  # bins begin where they meet
     assert loud.predict_proba([[-1.0], [1.0]])[:, 1].tolist() == pytest.approx([600 / 1402] * 2, abs=0.03)
     empty = ClassCounts(("no", "yes"), ("x",), ((0.0,),), (True,), np.zeros(8), 0.0)
     assert empty.predict_proba([[1.0], [math.nan]]).tolist() == [[0.5, 0.5]] * 2

@@ -46,6 +46,7 @@ from discreet.faces import mean_test as mean_test
 from discreet.faces import median as median
 from discreet.faces import minimum as minimum
 from discreet.faces import mode as mode
+from discreet.faces import naive_bayes as naive_bayes
 from discreet.faces import paired_test as paired_test
 from discreet.faces import pca as pca
 from discreet.faces import poisson_regression as poisson_regression

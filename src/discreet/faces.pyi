@@ -13,6 +13,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import (
+    ClassCounts,
     Clusters,
     Coefficients,
     Components,
@@ -66,6 +67,7 @@ __all__ = [
     "median",
     "minimum",
     "mode",
+    "naive_bayes",
     "paired_test",
     "pca",
     "poisson_regression",
@@ -974,6 +976,40 @@ def mode(
     >>> town = ["Bergen"] * 900 + ["Oslo"] * 3000 + ["Voss"] * 300
     >>> discreet.mode(town, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1)).value.bins
     ('Oslo',)
+    """
+
+def naive_bayes(
+    X: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    classes: Sequence[Any],
+    delta: Number = 0.0,
+    bounds: Any = None,
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    bins: int = 12,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[ClassCounts]:
+    """Naive Bayes: how many people of each class there are in each bin of each column, all with one interval, and a
+    classifier made of these counts. No bounds needed.
+
+    `classes` are the public labels in `y`; rows with any other do not count. `levels` lists the public categories of
+    columns by name; all other columns are numbers, with `bins` bins. Where these are is found, or follows from public
+    `bounds`: a pair for all columns of numbers, or a dictionary by name, as {"age": (0, 90)}. delta > 0 saves much
+    where bins of several columns are found. An entry that is missing has a bin of its own: give missing="keep" to count
+    such rows. The value predicts: `.predict(X)` and `.predict_proba(X)`. Chances take columns as independent within
+    classes; they and predictions have no interval: ask on rows that were kept apart for the `proportion` that is right.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> y = np.arange(4000) % 2
+    >>> x = np.array([[k % 97 + 30 * (k % 2), k % 11] for k in range(4000)])
+    >>> r = discreet.naive_bayes(x, y, epsilon=2.0, delta=1e-6, classes=[0, 1], rng=discreet.Seeded(1))
+    >>> r.value.predict([[5.0, 3.0], [120.0, 3.0]]).tolist()
+    [0, 1]
     """
 
 def paired_test(
@@ -2420,6 +2456,36 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Groups: ...
+    def naive_bayes(
+        self,
+        X: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        classes: Sequence[Any],
+        delta: Number = 0.0,
+        bounds: Any = None,
+        levels: Mapping[str, Sequence[Any]] | None = None,
+        bins: int = 12,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[ClassCounts]:
+        """Naive Bayes: how many people of each class there are in each bin of each column, all with one interval, and a
+        classifier made of these counts. No bounds needed.
+
+        `classes` are the public labels in `y`; rows with any other do not count. `levels` lists the public categories of
+        columns by name; all other columns are numbers, with `bins` bins. Where these are is found, or follows from public
+        `bounds`: a pair for all columns of numbers, or a dictionary by name, as {"age": (0, 90)}. delta > 0 saves much
+        where bins of several columns are found. An entry that is missing has a bin of its own: give missing="keep" to count
+        such rows. The value predicts: `.predict(X)` and `.predict_proba(X)`. Chances take columns as independent within
+        classes; they and predictions have no interval: ask on rows that were kept apart for the `proportion` that is right.
+
+        Example: session.naive_bayes(["age", "bmi"], "bmi", classes=[0, 1], epsilon=0.5)
+        """
+
     def paired_test(
         self,
         x: str | Sequence[str],

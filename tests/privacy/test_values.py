@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import BadInput
 from discreet.privacy.values import (
+    ClassCounts,
     Clusters,
     Coefficients,
     Components,
@@ -54,6 +55,7 @@ VALUES: list[Value] = [
     TestResult(1.5, 0.03),
     StepCurve(np.array([1.0, 2.0, 4.0]), np.array([0.9, 0.5, 0.25]), falls=True),
     CrossCounts(("sex", "ill"), (("F", None), (True,)), np.array([3, 3, 4, 4, 7, 7]), 2),
+    ClassCounts(("no", True), ("age", "sex"), ((50.0,), ("F", None)), (True, False), np.arange(14), 1.5),
     Components(np.array([0.7]), 0.7, np.array([[0.6, 0.8]]), np.zeros(2), np.ones(2), ("age", "bmi")),
 ]
 

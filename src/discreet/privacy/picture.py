@@ -15,6 +15,7 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.values import (
+    ClassCounts,
     Clusters,
     Coefficients,
     Components,
@@ -118,8 +119,8 @@ def marks(shown: Shown) -> list[Mark]:
             return [PointMarks(rows, together=isinstance(value, Components) or value.one_scale)]
         case Coefficients() if rows:
             return [PointMarks(rows, zero=True)]
-        case Counts() if rows:
-            return [Bars(rows, "count")]
+        case Counts() | ClassCounts() if rows:
+            return [Bars(rows[: len(value.classes)] if isinstance(value, ClassCounts) else rows, "count")]
         case Shares() if rows:
             return [Bars(rows, "share")]
         case Matrix() | CrossCounts():

@@ -17,6 +17,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.value_arrays import Array, Counts, Floats, Matrix, Scalar, Shares, TestResult, Vector, label
+from discreet.privacy.value_classes import ClassCounts
 from discreet.privacy.value_components import Components
 from discreet.privacy.value_curves import StepCurve
 from discreet.privacy.value_models import (
@@ -31,6 +32,7 @@ from discreet.privacy.value_tables import CrossCounts
 
 __all__ = [
     "Array",
+    "ClassCounts",
     "Clusters",
     "Coefficients",
     "Components",
@@ -56,7 +58,7 @@ __all__ += [
 __all__ += ["recall", "stored", "value_of"]
 
 Numbers = Scalar | Vector | Matrix | Counts | CrossCounts | Shares | TestResult
-Models = Coefficients | Clusters | Components | Density | StepCurve | Distribution | MultivariateNormal
+Models = ClassCounts | Coefficients | Clusters | Components | Density | StepCurve | Distribution | MultivariateNormal
 Value = Numbers | Models
 MOST: Final = 100_000  # numbers of one stored value
 
@@ -282,6 +284,10 @@ FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
     "density": (
         Density,
         {"edges": _row, "heights": _row, "below": _number, "above": _number, "fine": _row, "reached": _row},
+    ),
+    "counts by class": (
+        ClassCounts,
+        {"classes": _keys, "names": _names, "levels": _sides, "measured": _keys, "cells": _row, "noise": _number},
     ),
     "components": (
         Components,

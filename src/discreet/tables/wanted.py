@@ -181,6 +181,7 @@ def wanted(
             levels = arguments.get("levels")
             if isinstance(levels, Mapping) and name in levels:
                 check_levels("levels", levels[name], table, name)
+                kinds[name] = "category" if read.kind == "any" else kinds[name]  # listed, so they are no numbers
         references[parameter] = reference
         kinds_of = tuple([table.kinds.get(name, "boolean") for name in names])
         seen = Columns(names, kinds_of, several=not isinstance(reference, str), formula=formula)

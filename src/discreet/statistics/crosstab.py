@@ -133,7 +133,7 @@ class Crosstab:
 
     def release(self, rows: Any, rng: Randomness) -> Release[CrossCounts]:
         """The table with its margins, or a refusal."""
-        columns = self._columns(rows)
+        columns = columns_of(rows, len(self.sides))
         size, stages = public_size(columns[0], self.neighbours), self.stages
         shown = {"columns": self.names, "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         blank: Release[CrossCounts] = Release(
@@ -142,7 +142,8 @@ class Crosstab:
         if refusal := refusal_of(self, size):  # [crosstab.2]
             return replace(blank, refusal=refusal)
         sides = [
-            self._found(values, rng) if side is None else side for values, side in zip(columns, self.sides, strict=True)
+            shared(self.finder(), values, rng) if side is None else side
+            for values, side in zip(columns, self.sides, strict=True)
         ]
         empty = [one for one, side in zip(self.names, sides, strict=True) if not len(side)]
         if empty or math.prod(map(len, sides)) > MOST:  # [crosstab.2]
@@ -162,22 +163,22 @@ class Crosstab:
         spread = TableSpread(table, _summed(noisy[:-1], shape), noise, size)
         return replace(blank, answer=table, spread=spread)
 
-    def _found(self, values: npt.NDArray[Any], rng: Randomness) -> Categories:
-        """The categories that enough people share, the largest first. [crosstab.1]"""
-        finder = self.finder()
-        assert finder is not None
-        keys = tuple(finder.sifted(values, rng))  # [crosstab.1]
-        return Categories(keys, tuple(map(name, keys)))
 
-    def _columns(self, rows: Any) -> list[npt.NDArray[Any]]:
-        """A column for each side; a row that has not an entry for each has none."""
-        if isinstance(rows, Mapping):
-            return [column(values) for values in rows.values()]
-        many = len(self.sides)
-        if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == many:
-            return [column(rows[:, place]) for place in range(many)]
-        whole = [row if isinstance(row, list | tuple) and len(row) == many else (None,) * many for row in column(rows)]
-        return [column([row[place] for row in whole]) for place in range(many)]
+def shared(finder: OpenHistogram | None, values: npt.NDArray[Any], rng: Randomness) -> Categories:
+    """The categories that enough people share, the largest first. [crosstab.1]"""
+    assert finder is not None
+    keys = tuple(finder.sifted(values, rng))  # [crosstab.1]
+    return Categories(keys, tuple(map(name, keys)))
+
+
+def columns_of(rows: Any, many: int) -> list[npt.NDArray[Any]]:
+    """So many columns; a row that has not an entry for each has none."""
+    if isinstance(rows, Mapping):
+        return [column(values) for values in rows.values()]
+    if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == many:
+        return [column(rows[:, place]) for place in range(many)]
+    whole = [row if isinstance(row, list | tuple) and len(row) == many else (None,) * many for row in column(rows)]
+    return [column([row[place] for row in whole]) for place in range(many)]
 
 
 @lru_cache(maxsize=8)

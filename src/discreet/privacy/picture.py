@@ -27,6 +27,7 @@ from discreet.privacy.values import (
     Scalar,
     Shares,
     StepCurve,
+    SyntheticTable,
     TestResult,
     Vector,
     label,
@@ -118,8 +119,8 @@ def marks(shown: Shown) -> list[Mark]:
             return [PointMarks(rows, together=isinstance(value, Components) or value.one_scale)]
         case Coefficients() if rows:
             return [PointMarks(rows, zero=True)]
-        case Counts() if rows:
-            return [Bars(rows, "count")]
+        case Counts() | SyntheticTable() if rows:
+            return [Bars(rows if isinstance(value, Counts) else rows[value.alone], "count")]
         case Shares() if rows:
             return [Bars(rows, "share")]
         case Matrix() | CrossCounts():

@@ -65,6 +65,7 @@ OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "poisson_regression": {"y": "hits", "delta": DELTA},
     "survival": {"times": [0.5, 1.0], "parts": 1},
     "sgd": {"y": "flag", "steps": 3, "loss": "logistic"},
+    "synthetic": {"X": ["label", "town"]},
 }
 PEOPLE: Final = {  # else 100
     "covariance": 150,

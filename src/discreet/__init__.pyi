@@ -59,6 +59,7 @@ from discreet.faces import sgd as sgd
 from discreet.faces import std as std
 from discreet.faces import sum as sum
 from discreet.faces import survival as survival
+from discreet.faces import synthetic as synthetic
 from discreet.faces import top as top
 from discreet.faces import two_means_test as two_means_test
 from discreet.faces import two_samples_test as two_samples_test

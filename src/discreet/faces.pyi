@@ -22,6 +22,7 @@ from discreet.privacy.values import (
     Distribution,
     Matrix,
     StepCurve,
+    SyntheticTable,
     TestResult,
     Vector,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "std",
     "sum",
     "survival",
+    "synthetic",
     "top",
     "two_means_test",
     "two_samples_test",
@@ -1333,6 +1335,35 @@ def survival(
     >>> time, died = [float(k % 10 + 1) for k in range(3000)], [k % 3 > 0 for k in range(3000)]
     >>> r = discreet.survival(time, died, epsilon=1.0, times=[2, 5, 8], rng=discreet.Seeded(1))
     >>> 0.55 < r.value(5.0) < 0.75
+    True
+    """
+
+def synthetic(
+    X: Any,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    levels: Mapping[str, Any] | None = None,
+    edges: Mapping[str, Any] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[SyntheticTable]:
+    """A synthetic table: rows like those of a table, and an interval for every count that they were made of.
+
+    `levels` lists the public categories of columns, `edges` public edges of bins of numbers; the categories of other
+    columns are found where enough people share them, which needs delta > 0. The counts of every column are measured,
+    and those of the pairs that are worth their noise, at most one less than there are columns; which they are is chosen
+    privately. `value.to_frame()` draws rows, `value.marginal("sex", "smokes")` gives counts, and `interval()` holds all
+    of them at once. A pair that was not measured has no interval and no count. Noise is Gaussian with delta > 0.
+
+    >>> import discreet
+    >>> table = {"sex": ["F", "M"] * 500, "age": [k % 80 for k in range(1000)]}
+    >>> known = {"levels": {"sex": ["F", "M"]}, "edges": {"age": [0, 20, 40, 60, 80]}}
+    >>> r = discreet.synthetic(table, epsilon=2.0, **known, rng=discreet.Seeded(1))
+    >>> low, high = r.interval()
+    >>> low.marginal("sex")["F"] <= 500 <= high.marginal("sex")["F"]
     True
     """
 
@@ -2932,6 +2963,31 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Groups: ...
+    def synthetic(
+        self,
+        X: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        levels: Mapping[str, Any] | None = None,
+        edges: Mapping[str, Any] | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[SyntheticTable]:
+        """A synthetic table: rows like those of a table, and an interval for every count that they were made of.
+
+        `levels` lists the public categories of columns, `edges` public edges of bins of numbers; the categories of other
+        columns are found where enough people share them, which needs delta > 0. The counts of every column are measured,
+        and those of the pairs that are worth their noise, at most one less than there are columns; which they are is chosen
+        privately. `value.to_frame()` draws rows, `value.marginal("sex", "smokes")` gives counts, and `interval()` holds all
+        of them at once. A pair that was not measured has no interval and no count. Noise is Gaussian with delta > 0.
+
+        Example: session.synthetic(["age", "bmi"], epsilon=0.5, delta=1e-6)
+        """
+
     @overload
     def top(
         self,

@@ -24,6 +24,7 @@ from discreet.privacy.values import (
     Scalar,
     Shares,
     StepCurve,
+    SyntheticTable,
     TestResult,
     Value,
     Vector,
@@ -57,6 +58,7 @@ VALUES: list[Value] = [
     CrossCounts(("sex", "ill"), (("F", None), (True,)), np.array([3, 3, 4, 4, 7, 7]), 2),
     ClassCounts(("no", True), ("age", "sex"), ((50.0,), ("F", None)), (True, False), np.arange(14), 1.5),
     Components(np.array([0.7]), 0.7, np.array([[0.6, 0.8]]), np.zeros(2), np.ones(2), ("age", "bmi")),
+    SyntheticTable(("sex", "ill"), (("F",), (True,)), ((0, 1),), np.array([6, 5, 1, 4.5, 1.5, 4, 1, 0.5, 0.5])),
 ]
 
 

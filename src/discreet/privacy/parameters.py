@@ -176,6 +176,9 @@ MEANING: Final[Mapping[str, str]] = {
     "survival.event": "Whether the event came then: truth values, the number 1, or what `equals` says.",
     "survival.times": "Public times above 0, in growing order: where the curve is told.",
     "survival.parts": "In how many parts the time from one of `times` to the next is cut.",
+    "synthetic.X": "2 to 50 columns: a frame, an Arrow table, a dictionary; in a session their names.",
+    "synthetic.levels": "The public categories of columns, a list for each by its name.",
+    "synthetic.edges": "Public edges of bins of columns of numbers, a list for each by its name.",
     "top.x": "Categories: texts, numbers or truth values.",
     "top.k": "How many categories are shown.",
 }

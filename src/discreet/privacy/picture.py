@@ -28,6 +28,7 @@ from discreet.privacy.values import (
     Scalar,
     Shares,
     StepCurve,
+    SyntheticTable,
     TestResult,
     Vector,
     label,
@@ -119,8 +120,8 @@ def marks(shown: Shown) -> list[Mark]:
             return [PointMarks(rows, together=isinstance(value, Components) or value.one_scale)]
         case Coefficients() if rows:
             return [PointMarks(rows, zero=True)]
-        case Counts() | ClassCounts() if rows:
-            return [Bars(rows[: len(value.classes)] if isinstance(value, ClassCounts) else rows, "count")]
+        case Counts() | ClassCounts() | SyntheticTable() if rows:
+            return [Bars(_of_one_sort(value, rows), "count")]
         case Shares() if rows:
             return [Bars(rows, "share")]
         case Matrix() | CrossCounts():
@@ -141,6 +142,15 @@ def marks(shown: Shown) -> list[Mark]:
         case TestResult() if 0 <= value.p_value <= 1:
             return [Chance(value.p_value)]
     return []
+
+
+def _of_one_sort(
+    value: Counts | ClassCounts | SyntheticTable, rows: tuple[NamedNumber, ...]
+) -> tuple[NamedNumber, ...]:
+    """Those of classes, or of columns alone, where there are counts of several sorts."""
+    if isinstance(value, SyntheticTable):
+        return rows[value.alone]
+    return rows[: len(value.classes)] if isinstance(value, ClassCounts) else rows
 
 
 def group_rows(groups: Sequence[tuple[Any, Shown]]) -> tuple[NamedNumber, ...] | None:

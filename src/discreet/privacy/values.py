@@ -28,6 +28,7 @@ from discreet.privacy.value_models import (
     Link,
     MultivariateNormal,
 )
+from discreet.privacy.value_synthetic import SyntheticTable
 from discreet.privacy.value_tables import CrossCounts
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ += [
     "Scalar",
     "Shares",
     "StepCurve",
+    "SyntheticTable",
     "TestResult",
     "Value",
     "Vector",
@@ -57,7 +59,7 @@ __all__ += [
 ]
 __all__ += ["recall", "stored", "value_of"]
 
-Numbers = Scalar | Vector | Matrix | Counts | CrossCounts | Shares | TestResult
+Numbers = Scalar | Vector | Matrix | Counts | CrossCounts | SyntheticTable | Shares | TestResult
 Models = ClassCounts | Coefficients | Clusters | Components | Density | StepCurve | Distribution | MultivariateNormal
 Value = Numbers | Models
 MOST: Final = 100_000  # numbers of one stored value
@@ -241,6 +243,12 @@ def _sides(thing: Any) -> tuple[tuple[Any, ...], ...]:
     return tuple(_keys(item) for item in thing)
 
 
+def _pairs(thing: Any) -> tuple[tuple[int, int], ...]:
+    if not isinstance(thing, list) or not all(isinstance(item, list) and len(item) == 2 for item in thing):
+        raise BadInput("pairs must be a list of two places each")
+    return tuple((one, other) for one, other in thing)
+
+
 def _names(thing: Any) -> tuple[str, ...]:
     if not isinstance(thing, list) or not all(isinstance(item, str) for item in thing):
         raise BadInput("names must be a list of texts")
@@ -278,6 +286,7 @@ FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
     "matrix": (Matrix, {"cells": _rows, "names": _names, "across": _names}),
     "counts": (Counts, {"keys": _keys, "counts": _row, "other": _optional, "threshold": _optional}),
     "cross counts": (CrossCounts, {"names": _names, "levels": _sides, "cells": _row, "other": _optional}),
+    "synthetic table": (SyntheticTable, {"names": _names, "levels": _sides, "pairs": _pairs, "cells": _row}),
     "shares": (Shares, {"keys": _keys, "heights": _row, "other": _optional}),
     "coefficients": (Coefficients, {"coef": _row, "intercept": _number, "names": _names, "link": _text}),
     "clusters": (Clusters, {"centres": _rows, "sizes": _row, "noise": _row, "loss": _optional, "names": _names}),

@@ -145,7 +145,7 @@ class Crosstab:
         if refusal := refusal_of(self, size):  # [crosstab.2]
             return replace(blank, refusal=refusal)
         sides = [
-            self._found(column_of(columns, one, object), rng) if side is None else side
+            shared(self.finder(), column_of(columns, one, object), rng) if side is None else side
             for one, side in zip(names, self.sides, strict=True)
         ]
         empty = [one for one, side in zip(self.names, sides, strict=True) if not len(side)]
@@ -166,12 +166,12 @@ class Crosstab:
         spread = TableSpread(table, _summed(noisy[:-1], shape), noise, size)
         return replace(blank, answer=table, spread=spread)
 
-    def _found(self, values: Any, rng: Randomness) -> Categories:
-        """The categories that enough people share, the largest first. [crosstab.1]"""
-        finder = self.finder()
-        assert finder is not None
-        keys = tuple(finder.sifted(values, rng))  # [crosstab.1]
-        return Categories(keys, tuple(map(name, keys)))
+
+def shared(finder: OpenHistogram | None, values: Any, rng: Randomness) -> Categories:
+    """The categories that enough people share, the largest first. [crosstab.1]"""
+    assert finder is not None
+    keys = tuple(finder.sifted(values, rng))  # [crosstab.1]
+    return Categories(keys, tuple(map(name, keys)))
 
 
 @lru_cache(maxsize=8)

@@ -13,6 +13,7 @@ from discreet.errors import BadInput
 from discreet.privacy.values import (
     Clusters,
     Coefficients,
+    Comparison,
     Components,
     Counts,
     CrossCounts,
@@ -55,6 +56,7 @@ VALUES: list[Value] = [
     StepCurve(np.array([1.0, 2.0, 4.0]), np.array([0.9, 0.5, 0.25]), falls=True),
     CrossCounts(("sex", "ill"), (("F", None), (True,)), np.array([3, 3, 4, 4, 7, 7]), 2),
     Components(np.array([0.7]), 0.7, np.array([[0.6, 0.8]]), np.zeros(2), np.ones(2), ("age", "bmi")),
+    Comparison(np.array([0.5, 1.25, 2.5, 2.0]), ("new", "old"), 0.003, 0.0004),
 ]
 
 

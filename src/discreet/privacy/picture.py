@@ -17,6 +17,7 @@ from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.values import (
     Clusters,
     Coefficients,
+    Comparison,
     Components,
     Counts,
     CrossCounts,
@@ -114,8 +115,10 @@ def marks(shown: Shown) -> list[Mark]:
     match value:
         case Scalar() if rows and rows[0].barred:
             return [PointMarks((replace(rows[0], name=""),))]
-        case Vector() | Components() if rows:
-            return [PointMarks(rows, together=isinstance(value, Components) or value.one_scale)]
+        case Vector() | Components() | Comparison() if rows:
+            one_scale = isinstance(value, Components) or (isinstance(value, Vector) and value.one_scale)
+            chance = [Chance(value.p_value)] if isinstance(value, Comparison) else []
+            return [PointMarks(rows, together=one_scale), *chance]
         case Coefficients() if rows:
             return [PointMarks(rows, zero=True)]
         case Counts() if rows:

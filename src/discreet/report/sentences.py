@@ -14,6 +14,7 @@ from discreet.privacy.picture import LEVEL
 from discreet.privacy.values import (
     Clusters,
     Coefficients,
+    Comparison,
     Components,
     Counts,
     CrossCounts,
@@ -190,8 +191,8 @@ def answer(asked: str, shown: Shown) -> str:
             return f"{_capital(asked)}: {found.describe()}"
         case Matrix(cells=cells):
             return f"{_opened(asked)} is a table of {cells.shape[0]} by {cells.shape[1]} numbers{_about(shown)}."
-        case Coefficients():
-            return _listing(asked, shown) + _clear_of_zero(shown)
+        case Coefficients() | Comparison() as found:
+            return _listing(asked, shown) + (_effect(found) if isinstance(found, Comparison) else _clear_of_zero(shown))
     return _listing(asked, shown)
 
 
@@ -205,6 +206,11 @@ def decision(p: float) -> str:
         return "there is no p-value."
     done = "is rejected" if p <= LEVEL else "is not rejected (which does not show that it is true)"
     return f"p {chance(p)}, so at the 5% level the null hypothesis {done}."
+
+
+def _effect(found: Comparison) -> str:
+    odd = "" if found.as_planned else " The groups are not of the planned sizes: find out why before you decide."
+    return f" {_capital(decision(found.p_value))}{odd}"
 
 
 def chance(p: float) -> str:

@@ -47,7 +47,15 @@ from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness, in_full
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Comparison, label
-from discreet.statistics.difference import WORDS, Difference, PairSpread, difference, expected_of_shares, half_width
+from discreet.statistics.difference import (
+    WORDS,
+    Difference,
+    PairSpread,
+    difference,
+    expected_of_shares,
+    first_of,
+    half_width,
+)
 from discreet.statistics.proportion import Alternative, check_alternative
 from discreet.tables.entries import key
 from discreet.worlds.assumptions import About, World
@@ -190,6 +198,10 @@ def _world(about: About) -> World:
         truth=0.0,
         read=lambda value: np.array([value.difference if isinstance(value, Comparison) else value[0]]),
         width=half_width,
+        part=first_of,
+        sampling=lambda n: entries.scale / math.sqrt(n * planned * (1 - planned)),
+        parts=True,
+        skewed=True,
         plain=lambda x, groups: float(np.mean(x[_in(groups, between[0])]) - np.mean(x[_in(groups, between[1])])),
     )
 

@@ -252,6 +252,20 @@ def half_width(spread: PairSpread, confidence: float) -> float:
     return float(bar.high[0] - bar.low[0]) / 2
 
 
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """The two parts of the error of one number."""
+
+    sampling: float
+    privacy: float
+
+
+def first_of(spread: PairSpread) -> Errors | None:
+    """Those of the difference."""
+    sampling, privacy = spread.sampling, spread.privacy
+    return None if sampling is None or privacy is None else Errors(float(sampling[0]), float(privacy[0]))
+
+
 def expected_of_shares(share: float, first: float = 0.5) -> Callable[[Any, int, float | None], Expected]:
     """What to expect of two groups with one share, `first` of all people in the first: spreads are in closed form."""
 
@@ -288,11 +302,16 @@ def _world(about: About) -> World:
     entries = AssumedColumn.of(about)
     about.say("half of the rows are in each group, and both groups are alike")
     middle = np.median if of == "median" else np.mean
+    deviation = 0.5 / entries.height(0.5) if of == "median" else entries.scale
     return World(
         make=lambda g, n: {"x": entries.draw(g, n), "groups": [between[k % 2] for k in range(n)]},
         truth=0.0,
         read=lambda value: np.array([value[0]]),
         width=half_width,
+        part=first_of,
+        sampling=lambda n: 2 * deviation / math.sqrt(n),
+        parts=True,
+        skewed=True,
         plain=lambda x, **_: float(middle(x[::2]) - middle(x[1::2])),
     )
 

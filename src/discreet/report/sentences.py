@@ -84,8 +84,8 @@ class Axis:
     low: float
     high: float
 
-    @staticmethod
-    def over(numbers: Iterable[Any], *, zero: bool = False) -> "Axis | None":
+    @classmethod
+    def over(cls, numbers: Iterable[Any], *, zero: bool = False) -> "Axis | None":
         """One that holds all of these numbers with some air; None if there are none."""
         ends = whole_range([*numbers, 0] if zero else numbers)
         if ends is None:
@@ -93,8 +93,8 @@ class Axis:
         low, high = (max(-1e300, min(1e300, end)) for end in ends)
         air = 0.06 * (high - low) or 0.5 * abs(low) or 1.0
         if zero:
-            return Axis(low - air if low < 0 else 0.0, high + air if high > 0 or low == high else 0.0)
-        return Axis(low - air, high + air)
+            return cls(low - air if low < 0 else 0.0, high + air if high > 0 or low == high else 0.0)
+        return cls(low - air, high + air)
 
     def at(self, place: float) -> float:
         """Where a number lies, from 2 to 98 per cent."""

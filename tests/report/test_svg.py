@@ -13,6 +13,7 @@ from discreet.privacy.picture import CellMarks, PointMarks, group_rows
 from discreet.privacy.values import Scalar
 from discreet.report.date_axis import DateAxis
 from discreet.report.record import entry_of
+from discreet.report.sentences import half_widths
 from discreet.report.svg import DARKEST, box, drawn, figured, number_table, picture, table, text
 
 
@@ -163,6 +164,7 @@ def test_a_date_is_drawn_on_a_scale_of_dates() -> None:
     found = drawn(Shown("median of day", Scalar("2019-03-27"), (), bar), "day")
     assert ">2019-04-04<" in found
     assert "2019-03-27" in found
+    assert half_widths([Shown("median of day", Scalar("2019-03-27"), (), bar)]) == "11.5 days"
     assert drawn(Shown("mode", Scalar("2019-03-27"), ()), "day") == ""
     odd = Interval("a", "b", confidence=0.95, about="", population=True)
     assert drawn(Shown("mode", Scalar("2019-03-27"), (), odd), "day") == ""

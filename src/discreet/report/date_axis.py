@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.report.sentences import ROOM, Axis
 
-STEPS: Final = [("D", 1), ("D", 2), ("D", 5), ("D", 10), ("M", 1), ("M", 3), ("M", 6)]
+STEPS: Final = [("D", 1), ("D", 2), ("D", 5), ("D", 10), ("D", 20), ("M", 1), ("M", 3), ("M", 6)]
 YEARS: Final = [("Y", times * 10**power) for power in range(4) for times in (1, 2, 5)]
 
 

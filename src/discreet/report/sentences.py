@@ -10,7 +10,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Final
 
 from discreet.privacy.intervals import NamedNumber, Shown, finite
-from discreet.privacy.picture import LEVEL
+from discreet.privacy.picture import LEVEL, dated
 from discreet.privacy.values import (
     Clusters,
     Coefficients,
@@ -210,7 +210,7 @@ def decision(p: float) -> str:
 
 def _effect(found: Comparison) -> str:
     odd = "" if found.as_planned else " The groups are not of the planned sizes: find out why before you decide."
-    return f" {_capital(decision(found.p_value))}{odd}"
+    return f" For no difference, {decision(found.p_value)}{odd}"
 
 
 def chance(p: float) -> str:
@@ -232,8 +232,10 @@ def in_brackets(row: NamedNumber) -> str:
 
 def half_widths(shown: Sequence[Shown]) -> str:
     """The half-widths of all intervals, as one number or a range; nothing where there are none."""
-    found = [row for one in shown for row in one.numbers if row.barred]
-    return spanned((row.high or 0) / 2 - (row.low or 0) / 2 for row in found)
+    dates = [date for one in shown if (date := dated(one)) is not None]
+    found = dates or [row for one in shown for row in one.numbers if row.barred]
+    said = spanned((row.high or 0) / 2 - (row.low or 0) / 2 for row in found)
+    return f"{said} days" if dates else said
 
 
 def spanned(numbers: Any) -> str:

@@ -7,11 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-import pyarrow.compute as pc
-
 from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
-from discreet.tables.cells import GRAMMAR, Column, is_arrow, is_text, of_text
+from discreet.tables.cells import GRAMMAR, Column, is_arrow, is_text, of_text, pc
 
 DAY: Final = (r"\b([0-9])\b", r"0\1")  # a day or a month of one digit gets its 0
 

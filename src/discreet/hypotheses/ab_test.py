@@ -6,12 +6,12 @@ Releases
     proportion.py has it, with the rest.
 Promise
     [ab_test.1] Pure epsilon under ADD_OR_REMOVE; who is in which group is private too. Under REPLACE by [asking.2].
-    [ab_test.2] Refusals are those of the two releases.
+    [ab_test.2] Refusals are those of the difference.
     [ab_test.3] The p-value is the least level at which the interval of the difference leaves out 0: if those intervals
           hold the difference of the population with their confidences, it is at most a with probability at most a
           where there is no difference. A one-sided one is half of that if the difference points that way, else 1.
     [ab_test.4] The p-value of the sample-ratio check is at most a with probability at most a if people are in the
-          treatment's group independently with the planned probability, among answers.
+          treatment's group independently with the planned probability; 1 if too few are there to tell.
 Why
     [ab_test.1] [difference.1] and [proportion.2], composed; the parts are exact fractions that add up to epsilon. Who
     is in neither group is left out for the check by a function of the person's own entry.
@@ -20,9 +20,9 @@ Why
     interval at 1 - a leaves out 0, up to the search, which rounds up; p-values below 10^-9 are given as that. Of a
     two-sided interval each side fails with half of its level: errors of means and shares are symmetric but for a bias
     that the half-width holds already. If the difference points the other way, 1 is on the safe side.
-    [ab_test.4] [proportion.4].
+    [ab_test.4] [proportion.4], among answers; where the share is refused the p-value is 1, which rejects nothing.
 Needs
-    In each group what its mean or share needs; 70 people or more over epsilon for the check.
+    In each group what its mean or share needs; for the check to say anything 70 people over epsilon.
 Accuracy
     That of the difference at nine tenths of epsilon; the check finds shares of people that are off by
     4 sqrt(r (1 - r) / n), or by 60 / (n epsilon) where that is more.
@@ -126,13 +126,10 @@ class AbTest:
         )
         if found.refusal is not None:  # [ab_test.2]
             return replace(blank, refusal=in_full(found.refusal, self.guarantee, self.effect.guarantee))
-        if sizes.refusal is not None:  # [ab_test.2]
-            why = in_full(sizes.refusal, self.guarantee, self.split.guarantee)
-            return replace(blank, refusal=f"the sample-ratio check: {why}")
         assert isinstance(found.spread, PairSpread)
         cells = np.asarray(found.value)
         p_value = directed(found.spread, float(cells[0]), self.alternative)  # [ab_test.3]
-        answer = Comparison(cells, tuple(names), p_value, sizes.value.p_value)
+        answer = Comparison(cells, tuple(names), p_value, _split_p_value(sizes))
         return replace(blank, answer=answer, spread=found.spread)
 
     def _null(self, names: list[str]) -> str:
@@ -144,12 +141,17 @@ class AbTest:
     def _sizes(self, sizes: Release[Any], names: list[str]) -> tuple[str, ...]:
         """The sample-ratio check in words. [ab_test.4]"""
         if sizes.refusal is not None:
-            return ()
-        p = sizes.value.p_value
+            return ("sample-ratio check: too few people to say whether the groups have the planned sizes",)
+        p = _split_p_value(sizes)
         planned = f"{100 * float(self.split.null):g}% of the people in both groups are planned to be in {names[0]}"
         told = f"sample-ratio check: {planned}; p = {p:.3g}"
         odd = "the groups are not of the planned sizes, find out why before you trust the effect"
         return (f"{told}: {'no objection' if Comparison(np.zeros(4), ('', ''), 1.0, p).as_planned else odd}",)
+
+
+def _split_p_value(sizes: Release[Any]) -> float:
+    """That of the check; 1 where there are too few people for one. [ab_test.4]"""
+    return 1.0 if sizes.refusal is not None else float(sizes.value.p_value)  # [ab_test.4]
 
 
 def directed(spread: PairSpread, apart: float, alternative: Alternative) -> float:

@@ -13,7 +13,8 @@ from discreet.privacy.declaration import Statistic
 TRIPLES = tuple((*point, float(place % 2)) for place, point in enumerate(POINTS))
 CROWD = [(*point, float(place % 2)) for place, point in enumerate(CLOUD)]
 NAMES = ("no", "yes", "a", "b", None, 1, True, "")
-ONLY = {"difference": ADD, "groups_test": ADD}  # else a question about some of the people, which is asked as one
+# under replace these are questions about some of the people, which are asked as one
+ONLY = {"ab_test": ADD, "difference": ADD, "groups_test": ADD}
 PAIRS = tuple((one, other) for one in NAMES for other in NAMES)
 
 

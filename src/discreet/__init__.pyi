@@ -15,6 +15,7 @@ from discreet.errors import NeedsBounds as NeedsBounds
 from discreet.errors import NotAnswered as NotAnswered
 from discreet.errors import OverBudget as OverBudget
 from discreet.errors import Refused as Refused
+from discreet.faces import ab_test as ab_test
 from discreet.faces import anova as anova
 from discreet.faces import closeness_test as closeness_test
 from discreet.faces import correlation as correlation

@@ -5,6 +5,7 @@ Made by scripts/faces.py from the declarations; do not edit."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
+from discreet.hypotheses.ab_test import Of
 from discreet.hypotheses.groups_test import Of as OfOfGroupsTest
 from discreet.models.kmeans import Clustering
 from discreet.models.regressions import Method
@@ -16,6 +17,7 @@ from discreet.privacy.values import (
     ClassCounts,
     Clusters,
     Coefficients,
+    Comparison,
     Components,
     Counts,
     CrossCounts,
@@ -27,7 +29,7 @@ from discreet.privacy.values import (
     Vector,
 )
 from discreet.sandbox.sandbox import Sandbox
-from discreet.statistics.difference import Of
+from discreet.statistics.difference import Of as OfOfDifference
 from discreet.statistics.extremes import SHARE
 from discreet.statistics.family import Family
 from discreet.statistics.proportion import Alternative
@@ -37,6 +39,7 @@ from discreet.tables.streams import Engine
 
 __all__ = [
     "Asking",
+    "ab_test",
     "anova",
     "closeness_test",
     "correlation",
@@ -90,6 +93,41 @@ __all__ = [
 
 def method_doc(name: str) -> str: ...
 def example(name: str) -> str: ...
+def ab_test(
+    x: Any,
+    groups: Any,
+    *,
+    epsilon: Number,
+    treatment: Any,
+    control: Any,
+    of: Of = "mean",
+    planned: float = 0.5,
+    alternative: Alternative = "two-sided",
+    bounds: tuple[float, float] | None = None,
+    confidence: float = 0.95,
+    equals: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Comparison]:
+    """What a treatment changes: difference and ratio with intervals, a p-value, and a check of the groups' sizes. Pure.
+
+    Null: the public groups `treatment` and `control` have the same mean, or share, in the population; "greater" is for
+    a treatment that makes it larger. The p-value is at most 5% if, and only if, the 95% interval of the difference
+    leaves out 0. Who is in which group is private. `planned` is the share of both groups' people that were to be in the
+    treatment's; the sample-ratio check takes a tenth of epsilon, and its `split_p_value` is small where the groups are
+    not of the planned sizes. `difference` compares medians.
+
+    >>> import discreet
+    >>> bought, page = [k % 5 > k % 2 for k in range(4000)], ["new", "old"] * 2000
+    >>> r = discreet.ab_test(
+    ...     bought, page, epsilon=1.0, of="proportion", treatment="new", control="old", rng=discreet.Seeded(1)
+    ... )
+    >>> r.value.decide(0.01), r.value.as_planned
+    (True, True)
+    """
+
 def anova(
     *groups: Any,
     epsilon: Number,
@@ -298,7 +336,7 @@ def difference(
     *,
     epsilon: Number,
     between: Any,
-    of: Of = "mean",
+    of: OfOfDifference = "mean",
     bounds: tuple[float, float] | None = None,
     confidence: float = 0.95,
     equals: Any = None,
@@ -1461,6 +1499,37 @@ def variance(
 
 class Asking:
     def ask(self, statistic: str, *columns: Any, **options: Any) -> Any: ...
+    def ab_test(
+        self,
+        x: str | Sequence[str],
+        groups: str | Sequence[str],
+        *,
+        epsilon: Number,
+        treatment: Any,
+        control: Any,
+        of: Of = "mean",
+        planned: float = 0.5,
+        alternative: Alternative = "two-sided",
+        bounds: tuple[float, float] | None = None,
+        confidence: float = 0.95,
+        equals: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Comparison]:
+        """What a treatment changes: difference and ratio with intervals, a p-value, and a check of the groups' sizes. Pure.
+
+        Null: the public groups `treatment` and `control` have the same mean, or share, in the population; "greater" is for
+        a treatment that makes it larger. The p-value is at most 5% if, and only if, the 95% interval of the difference
+        leaves out 0. Who is in which group is private. `planned` is the share of both groups' people that were to be in the
+        treatment's; the sample-ratio check takes a tenth of epsilon, and its `split_p_value` is small where the groups are
+        not of the planned sizes. `difference` compares medians.
+
+        Example: session.ab_test("age", "sex", treatment='new', control='old', epsilon=0.5)
+        """
+
     @overload
     def correlation(
         self,
@@ -1667,7 +1736,7 @@ class Asking:
         *,
         epsilon: Number,
         between: Any,
-        of: Of = "mean",
+        of: OfOfDifference = "mean",
         bounds: tuple[float, float] | None = None,
         confidence: float = 0.95,
         equals: Any = None,

@@ -14,6 +14,7 @@ from discreet.privacy.values import (
     ClassCounts,
     Clusters,
     Coefficients,
+    Comparison,
     Components,
     Counts,
     CrossCounts,
@@ -59,6 +60,7 @@ VALUES: list[Value] = [
     ClassCounts(("no", True), ("age", "sex"), ((50.0,), ("F", None)), (True, False), np.arange(14), 1.5),
     Components(np.array([0.7]), 0.7, np.array([[0.6, 0.8]]), np.zeros(2), np.ones(2), ("age", "bmi")),
     SyntheticTable(("sex", "ill"), (("F",), (True,)), ((0, 1),), np.array([6, 5, 1, 4.5, 1.5, 4, 1, 0.5, 0.5])),
+    Comparison(np.array([0.5, 1.25, 2.5, 2.0]), ("new", "old"), 0.003, 0.0004),
 ]
 
 

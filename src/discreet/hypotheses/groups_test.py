@@ -96,6 +96,7 @@ def _numbered(pairs: Mapping[str, Any], *, between: Categories) -> Any:
 
 def _world(about: About) -> Effect:
     between, effect = about.option("between", ["a", "b"]), about.number("effect", 0.3, -1e6, 1e6)
+    effect *= -1 if about.given.get("alternative") == "greater" else 1  # that is for a first group that is larger
     about.say(f"normal groups of one size, each shifted by {effect:g} standard deviations from the one before")
 
     def make(g: Any, n: int) -> dict[str, Any]:

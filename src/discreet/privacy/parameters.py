@@ -65,6 +65,12 @@ MEANING: Final[Mapping[str, str]] = {
     "smallest": "The least number of people in a block.",
     "method": "How it is done.",
     # one statistic each
+    "ab_test.x": "What is compared: numbers, or truth values or a condition for shares.",
+    "ab_test.groups": "The column that says who is in which group.",
+    "ab_test.treatment": "The public group whose effect is asked about.",
+    "ab_test.control": "The public group that it is compared with.",
+    "ab_test.of": "What is compared: means or shares.",
+    "ab_test.planned": "The share of both groups' people that were to be in the treatment's.",
     "anova.groups": "The groups, each a column of numbers of its own.",
     "count.x": "Truth values, or a condition in a session; without a column, the number of people.",
     "crosstab.x": "The first column of categories; it goes down.",

@@ -18,6 +18,7 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.privacy.value_arrays import Array, Counts, Floats, Matrix, Scalar, Shares, TestResult, Vector, label
 from discreet.privacy.value_classes import ClassCounts
+from discreet.privacy.value_comparison import Comparison
 from discreet.privacy.value_components import Components
 from discreet.privacy.value_curves import StepCurve
 from discreet.privacy.value_models import (
@@ -36,6 +37,7 @@ __all__ = [
     "ClassCounts",
     "Clusters",
     "Coefficients",
+    "Comparison",
     "Components",
     "Counts",
     "CrossCounts",
@@ -59,7 +61,7 @@ __all__ += [
 ]
 __all__ += ["recall", "stored", "value_of"]
 
-Numbers = Scalar | Vector | Matrix | Counts | CrossCounts | SyntheticTable | Shares | TestResult
+Numbers = Scalar | Vector | Matrix | Counts | CrossCounts | SyntheticTable | Shares | TestResult | Comparison
 Models = ClassCounts | Coefficients | Clusters | Components | Density | StepCurve | Distribution | MultivariateNormal
 Value = Numbers | Models
 MOST: Final = 100_000  # numbers of one stored value
@@ -304,6 +306,10 @@ FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
     ),
     "step curve": (StepCurve, {"at": _row, "heights": _row, "falls": bool}),
     "multivariate normal": (MultivariateNormal, {"mean": _row, "covariance": _rows, "names": _names}),
+    "comparison": (
+        Comparison,
+        {"numbers": _row, "groups": _names, "p_value": _number, "split_p_value": _number},
+    ),
     "test": (TestResult, {"statistic": _number, "p_value": _number}),
     "distribution": (_fitted, {"family": _text, "parameters": _parameters, "curve": _curve}),
 }

@@ -143,3 +143,32 @@ def test_there_is_a_part_of_the_budget_for_every_step(rows: int | None, width: i
         parts = plan.costs.all(stage, Gaussian)
         assert len(parts) == times
         assert all(part.mu > 0 for part in parts)
+
+
+@pytest.mark.claim("newton_stages.2")
+def test_a_public_number_of_rows_that_hardly_shows_the_columns_pays_more_for_the_frame() -> None:
+    """By public numbers: many columns, rows that are replaced, noise above half of them. Nothing else changes."""
+    near, far, private = (newton_stages.plan(1.0, 1e-6, rows, 22, 21, centred=True) for rows in (5_000, 10_000, None))
+    few = newton_stages.plan(1.0, 1e-6, 100, 9, 8, centred=True)
+    shares = [float(plan.costs.part("moments", Gaussian).mu) for plan in (near, far, private, few)]
+    assert shares[0] > 1.15 * shares[1]
+    assert far.operator(far.longest(10_000)) < newton_stages.UNSEEN * 10_000
+    again = [
+        newton_stages.plan(1.0, 1e-6, rows, *wide, centred=True) for rows, wide in ((20_000, (22, 21)), (200, (9, 8)))
+    ]
+    assert [plan.costs for plan in again] == [far.costs, few.costs]
+    assert private.neighbours is ADD
+
+
+@pytest.mark.claim("least_squares.1")
+@pytest.mark.claim("newton_stages.1")
+@pytest.mark.claim("newton_stages.2")
+def test_every_small_pair_where_the_frame_has_more() -> None:
+    mechanism = mechanism_of(REPLACE, epsilon=5.5, bounds=((-7.0, 9.0),) * MANY + ((-30.0, 30.0),))
+    rows = [*CROWD, LONG[-1]]
+    usual = newton_stages._costs(5.5, 1e-5, MANY + 2, 0, counted=False, centred=True, weighted=False)
+    assert mechanism.stages(len(rows)).costs != usual
+    assert implies(mechanism.loss, mechanism.guarantee)
+    audit.check(mechanism, world(REPLACE, 10), hostile_values=False).require()
+    assert mechanism.release(rows, Seeded(0)).refusal is None
+    assert exceeds(drawn(mechanism, rows), mechanism.loss) is None

@@ -12,6 +12,7 @@ from discreet.audit.replay import Recorder, replay
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Choice
+from discreet.subsample.block_plan import auto_blocks
 from discreet.subsample.coordinatewise import BlockMean, BlockMedian, least_blocks
 from discreet.subsample.vote import OpenVote, Vote
 
@@ -73,6 +74,13 @@ def test_delta_finds_several_places_and_scales_with_fewer_blocks(width: int, eps
     rows = np.random.default_rng(1).normal(5, 1, size=(few, width))
     release = BlockMean(few, width, epsilon, 1e-6).release(rows, Seeded(1))
     assert np.abs(release.value - 5).max() < 2.6  # noise of .4 a number: chance below 1e-6
+
+
+def test_many_people_have_as_many_blocks_as_pure_stages_need() -> None:
+    """What delta saves is for few people: fewer blocks would have more noise."""
+    usual = {"aggregator": "mean", "smallest": 30, "rate": "unknown"}
+    assert auto_blocks(100_000, 3, 1.0, 1e-6, **usual) == auto_blocks(100_000, 3, 1.0, 0.0, **usual) == 2 * 597
+    assert auto_blocks(100_000, 3, 1.0, 1e-6, **usual, few=True) == 486
 
 
 @pytest.mark.claim("vote.1")

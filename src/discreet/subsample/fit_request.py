@@ -134,7 +134,7 @@ def planned(
     small = small_block(shape.width, rate, smallest) if numeric and trust == "own" else 0
     planning = ready is None and isinstance(blocks, str)
 
-    def made(about: int | None, epsilon: Number, fewest: int | None = None, alone: bool = True) -> SubsampleAggregate:
+    def made(about: int | None, epsilon: Number, fewest: int | None = None) -> SubsampleAggregate:
         room = least if size is not None else roomy(least)
         if fewest is not None and about is not None:  # so many of the rarest in a block, for hardly any to lack them
             room = max(room, math.ceil((PRESENT if rate == "squares" else 2 * PRESENT) * about / fewest))
@@ -149,7 +149,6 @@ def planned(
                 blocks=blocks,
                 smallest=room,
                 small=small,
-                alone=alone,
                 rate=rate,
                 halves=numeric and rate != "unbiased" and (correct == "half" or (correct == "auto" and not likelihood)),
                 bias=estimate_bias if numeric and (estimate_bias is True or trust == "own") else False,
@@ -202,7 +201,7 @@ def _or_all_at_once(made: Callable[..., SubsampleAggregate], whole: Whole) -> Ca
         if other is None:
             return made(about, epsilon, fewest)
         try:
-            found = made(about, epsilon, fewest, alone=False)
+            found = made(about, epsilon, fewest)
         except BadInput:  # too few people
             return other
         return found if (expected_width(found.aggregator) or math.inf) <= WIDE else other
@@ -262,13 +261,12 @@ class FitRequest:
     scales: tuple[float, ...] | None
     confidence: float
     ballot: Method = "counts"
-    alone: bool = True  # no other mechanism answers
-    few: bool = False
+    few: bool = False  # people
     bias: object = False  # whether to release what is left of it: yes, no, or "auto", where its price is small
 
     def aggregator(self, kind: str) -> tuple[Mechanism[Any], int]:
         """The mechanism and its number of blocks: fewer where people are few, then smaller ones. [aggregate.2]"""
-        fixed = not self.alone or self.bias is True or kind not in ("auto", "mean") or not isinstance(self.blocks, str)
+        fixed = self.bias is True or kind not in ("auto", "mean") or not isinstance(self.blocks, str)
         try:
             return self._usual(kind)
         except BadInput as reason:  # too few people

@@ -78,7 +78,7 @@ def test_delta_finds_several_places_and_scales_with_fewer_blocks(width: int, eps
 
 def test_many_people_have_as_many_blocks_as_pure_stages_need() -> None:
     """What delta saves is for few people: fewer blocks would have more noise."""
-    usual = {"aggregator": "mean", "smallest": 30, "rate": "unknown"}
+    usual: dict[str, Any] = {"aggregator": "mean", "smallest": 30, "rate": "unknown"}
     assert auto_blocks(100_000, 3, 1.0, 1e-6, **usual) == auto_blocks(100_000, 3, 1.0, 0.0, **usual) == 2 * 597
     assert auto_blocks(100_000, 3, 1.0, 1e-6, **usual, few=True) == 486
 

@@ -201,14 +201,16 @@ def test_small_blocks_are_for_functions_whose_blocks_were_not_declared() -> None
 def test_people_who_fill_blocks_of_the_usual_size_answer_for_the_population() -> None:
     """Fewer blocks than are comfortable, before smaller ones; and no fewer where there are people enough."""
     for people, blocks in ((12000, 400), (16000, 524)):  # coordinatewise, friendly
-        release = discreet.fit(squares, *line(people), rng=Seeded(3), estimate_bias=False, **ASKED, **WHOLE)
+        x, y = line(people)
+        release = discreet.fit(squares, x, y, rng=Seeded(3), estimate_bias=False, **ASKED, **WHOLE)
         assert release.provenance.parameters["blocks"] == blocks
         assert "population" in release.interval().about
 
 
 def test_a_refusal_says_how_many_people_small_blocks_need() -> None:
+    x, y = line(2500)
     with pytest.raises(BadInput, match="bring 2592 people"):
-        discreet.fit(squares, *line(2500), rng=Seeded(3), **ASKED, **WHOLE)
+        discreet.fit(squares, x, y, rng=Seeded(3), **ASKED, **WHOLE)
 
 
 @pytest.mark.parametrize("people", [5000, 14000])

@@ -153,6 +153,7 @@ def test_a_public_number_of_rows_that_hardly_shows_the_columns_pays_more_for_the
         return newton_stages.plan(1.0, 1e-6, rows, width, width - 1, centred=True)
 
     near, far = planned(5_000, 22), planned(6_000, 22)
+    assert not {"count"} & {*near.costs.parts, *far.costs.parts}
     mu = [float(plan.costs.part("moments", Gaussian).mu) for plan in (near, far)]
     assert mu[0] > 1.15 * mu[1]
     assert near.operator(near.longest(5_000)) > newton_stages.UNSEEN * 5_000

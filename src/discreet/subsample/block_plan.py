@@ -18,9 +18,9 @@ skewed, and what the aggregator tapers of them is a bias too. An estimator that 
 one number 7 sqrt(n) / epsilon, where the noise balances what small blocks lose, several as many as are predicted to
 have the least error.
 
-Where people are too few for such blocks, a function of several numbers of which nothing is known has smaller ones, of 5
-people for each 2 numbers or more. Then nothing is said about its bias: the interval is for the mean of the estimate on
-samples of so many people, and says so.
+Where people are too few for so many, there are fewer blocks; and for a function of several numbers of which nothing is
+known smaller ones then, of 5 people for each 2 numbers or more. Nothing is said about its bias with either: the
+interval is for the mean of the estimate on samples of so many people, and says so.
 """
 
 import math
@@ -141,8 +141,9 @@ def auto_blocks(
             raise BadInput(BlockFriends(1, width, epsilon=epsilon, delta=delta, scales=scales).too_few)
         least = found
     else:
-        spent = delta if few or aggregator == "vote" else 0.0  # else as many as pure stages need: less noise
-        least = math.ceil((1 if few else COMFORT) * needed_blocks(width, epsilon, spent, aggregator))
+        usual = aggregator == "mean" and not few  # as many as pure stages need: less noise
+        needed = math.ceil((1 if few else COMFORT) * needed_blocks(width, epsilon, delta, aggregator))
+        least = usual_blocks(width, epsilon) if usual else needed
     most = people // smallest
     if most < least:
         raise BadInput(
@@ -209,6 +210,11 @@ def needed_blocks(width: int, epsilon: Number, delta: Number, aggregator: str) -
             return math.ceil(RANKS * width / float(epsilon))
         case _:
             return least_blocks(width, epsilon, delta)
+
+
+def usual_blocks(width: int, epsilon: Number) -> int:
+    """The fewest blocks for means of numbers, but where people are few."""
+    return math.ceil(COMFORT * least_blocks(width, epsilon))
 
 
 def smallest_block(width: int, rate: Rate, declared: int | None, adjusted: bool = False) -> int:

@@ -32,6 +32,7 @@ from discreet.subsample.block_plan import (
     roomy,
     small_block,
     smallest_block,
+    usual_blocks,
 )
 from discreet.subsample.block_table import BlockTable, is_frame
 from discreet.subsample.coordinatewise import BlockMean, BlockMedian
@@ -157,13 +158,14 @@ def planned(
                 ballot=BALLOTS.get(aggregator, "counts"),
             ).aggregator(_kind(aggregator, numeric))
         each = None if about is None else about // count
+        few = small and planning and isinstance(chosen, BlockMean) and count < usual_blocks(shape.width, epsilon)
         return SubsampleAggregate(
             fit,
             shape,
             chosen,
             neighbours=neighbours,
             unit=unit,
-            small=each if small and planning and each is not None and each < least else 0,
+            small=each or 0 if few else 0,
             correct=chosen_correction(
                 correct,
                 size=each,

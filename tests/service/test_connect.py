@@ -118,3 +118,21 @@ def test_the_interface_for_programs_tells_the_whole_story(world: World) -> None:
     assert unknown.status_code == 422
     described = client.get("/api/v1/openapi.json").json()
     assert "/api/v1/requests/{which}/approve" in described["paths"]
+
+
+def test_every_refusal_to_a_program_is_json_and_described(world: World) -> None:
+    client, header = world.client(), world.token("ann", "ask")
+    described = client.get("/api/v1/openapi.json").json()["paths"]
+    asked = client.post("/api/v1/requests", json={"table": "people", "plan": ""}, headers=header)
+    found = {
+        "/api/v1/tables": client.get("/api/v1/tables"),
+        "/api/v1/ledger/verify": client.get("/api/v1/ledger/verify", headers=header),
+        "/api/v1/tables/{name}": client.get("/api/v1/tables/nowhere", headers=header),
+        "/api/v1/plans/price": client.post("/api/v1/plans/price", json={}, headers={"origin": "https://evil.example"}),
+        "/api/v1/requests": asked,
+    }
+    assert [answer.status_code for answer in found.values()] == [401, 403, 404, 403, 422]
+    for path, answer in found.items():
+        assert list(answer.json()) == ["error"]
+        for call in described[path].values():
+            assert str(answer.status_code) in call["responses"]

@@ -142,8 +142,10 @@ def _resident(pid: int) -> int:
 def test_the_time_of_an_answer_does_not_tell_neighbours_apart(tmp_path: Path) -> None:
     """From the moment of asking to the moment of seeing, on two neighbouring tables; fails by chance once in 100.
 
-    Several analysts ask on each side at once, with a worker each. They look again shortly before the time at which, as
-    the service tells them, the answer leaves: one that left earlier would be seen, and counts as early.
+    Several analysts ask on each side at once, with a worker each: a pair of threads for each, of which a coin says who
+    asks where, anew in each round, so that the order in which this program's threads run is no side's. They look again
+    shortly before the time at which, as the service tells them, the answer leaves: one that left earlier would be seen,
+    and counts as early.
     """
     ages = np.random.default_rng(1).integers(0, 90, 3000).astype(float)
     with (
@@ -154,9 +156,15 @@ def test_the_time_of_an_answer_does_not_tell_neighbours_apart(tmp_path: Path) ->
         seen: dict[str, list[float]] = {side: [] for side in sides}
         failed, early = dict.fromkeys(sides, 0), dict.fromkeys(sides, 0)
 
-        def ask(side: str, address: str, who: int) -> None:
-            client, secret = signed_in(address, f"person{who}")
-            for number in range(REQUESTS // AT_ONCE + 3):
+        def ask(who: int, place: int, both: threading.Barrier) -> None:
+            clients = {
+                side: signed_in(address, f"person{who}") for side, address in zip(sides, (one, other), strict=True)
+            }
+            coins = np.random.default_rng(who).integers(0, 2, REQUESTS // AT_ONCE + 3)
+            for number, coin in enumerate(coins):
+                both.wait()
+                side = sides[(int(coin) + place) % 2]
+                client, secret = clients[side]
                 where = f'where = "age >= {who * REQUESTS + number}e-9"'
                 text = plan(title=f"{number}", statistic="count", columns="", more=where, epsilon=0.01)
                 began = time.time()
@@ -174,9 +182,11 @@ def test_the_time_of_an_answer_does_not_tell_neighbours_apart(tmp_path: Path) ->
                         seen[side].append(time.time() - began)
                         failed[side] += "state failed" in page  # on a busy machine; it leaves at the same time
                         early[side] += time.time() < float(due[1])
-            client.close()
+            for client, _ in clients.values():
+                client.close()
 
-        each = [(side, address, who) for side, address in (("with", one), ("without", other)) for who in range(AT_ONCE)]
+        pairs = [threading.Barrier(2) for _ in range(AT_ONCE)]
+        each = [(who, place, both) for who, both in enumerate(pairs) for place in (0, 1)]
         threads = [threading.Thread(target=ask, args=args) for args in each]
         for thread in threads:
             thread.start()

@@ -12,9 +12,7 @@ from discreet.errors import BadInput, DiscreetError
 from discreet.ledger.ledger_tables import REQUESTS
 from discreet.ledger.service_requests import GRACE, Pace
 from discreet.service import jobs
-from discreet.service.asked_plan import to_form, to_text
 from discreet.service.desk import NO_ANSWER
-from discreet.service.settings import CodebookColumn
 
 
 def spent(world: World) -> float:
@@ -284,23 +282,6 @@ def test_a_plan_that_says_more_than_questions_is_refused(world: World) -> None:
         with pytest.raises(DiscreetError):
             world.submit("ann", text)
     assert world.desk.requests.listed({}) == []
-
-
-def test_form_and_text_are_two_views_of_one_plan() -> None:
-    book = {"sex": CodebookColumn(categories=["F", "M"])}
-    form = {"title": 'A "title" \\ with\nlines', "description": "why", "epsilon": 0.25, "delta": 1e-7}
-    one = {"statistic": "quantile", "columns": ["age"], "where": "sex == 'F'", "groupby": "sex", "title": "t"}
-    two = {"statistic": "histogram", "columns": ["sex"], "where": "", "groupby": "", "title": "", "options": ""}
-    form["release"] = [one | {"options": "q = 0.5\nbounds = [0, 120]"}, two]
-    text = to_text(form, book)
-    assert to_form(text, book) == form
-    assert to_text(to_form(text, book), book) == text
-    assert 'keys = ["F", "M"]' in text
-    assert 'categories = ["F", "M"]' in text
-    with pytest.raises(BadInput, match="formula"):
-        to_form(plan(more='formula = "a ~ b"'), book)
-    with pytest.raises(BadInput, match="not complete"):
-        to_form("title = 1", book)
 
 
 def test_service_tables_hold_no_secret_in_clear(world: World) -> None:

@@ -121,7 +121,7 @@ class TiltedMasses:
         keep = losses > 0
         losses, masses = losses[keep], self.masses[first:][keep]
         weights = np.exp(-self.theta * losses) * -np.expm1(-losses)
-        value = float(weights @ masses) + self.error * math.sqrt(float(weights @ weights))  # [loss_sums.2]
+        value = _dot(weights, masses) + self.error * math.sqrt(_dot(weights, weights))  # [loss_sums.2]
         size = self.scale - self.theta * here
         found = math.exp(size) * value if size < 600 else 1.0
         return min(1.0, (found + self.lost) * (1 + self.rounding) + NEGLIGIBLE)
@@ -211,10 +211,10 @@ class Sum:
             most = float(exponents.max())
             weights = masses * np.exp(exponents - most)
             whole = float(weights.sum())
-            middle = float(weights @ losses) / whole
+            middle = _dot(weights, losses) / whole
             size += times * (most + math.log(whole))
             mean += times * middle
-            spread += times * float(weights @ (losses - middle) ** 2) / whole
+            spread += times * _dot(weights, (losses - middle) ** 2) / whole
         return size, mean, spread
 
     def tilted(self, theta: float) -> TiltedMasses:
@@ -233,7 +233,7 @@ class Sum:
         for part in self.parts:
             masses, logarithm = self._moment(part, theta)
             folded = _folded(masses, part.first, length)
-            norm = math.sqrt(float(folded @ folded))
+            norm = math.sqrt(_dot(folded, folded))
             off = ETA * levels * math.sqrt(length) * norm  # [loss_sums.2]
             norms, least = norms + part.times * norm, min(least, norm)
             over += part.times * (max(0.0, float(folded.sum()) - 1) + SUMMED + off)
@@ -300,6 +300,11 @@ class Sum:
             whole += part.times * math.log(finite + part.lost)
             kept += part.times * (math.log1p(-part.lost / (finite + part.lost)) if finite else -math.inf)
         return math.exp(whole) * -math.expm1(kept) * (1 + SUMMED)
+
+
+def _dot(one: Floats, other: Floats) -> float:
+    """The sum of products by one core: the many of a linear algebra library wait for each other at full load."""
+    return float(np.einsum("i,i->", one, other))
 
 
 def _folded(masses: Floats, first: int, length: int) -> Floats:

@@ -8,6 +8,8 @@ Claims
           the second finds the answer of the first.
     [service_requests.3] When an answer leaves is decided from public times alone: those of approvals, of the server's
           start, and the longest that an answer may take. What is not finished by then has ended without an answer.
+    [service_requests.4] A stored answer that is given instead of a new one is that of a request about the same table
+          which has left already, and is never taken for an answer to the question that was asked.
 """
 
 import json
@@ -65,6 +67,11 @@ class Request:
     def ahead(self) -> dict[str, Any]:
         """The price and the forecast, as they were shown."""
         return dict(json.loads(self.foreseen))
+
+    @property
+    def offered(self) -> bool:
+        """Whether a stored answer to another question was given instead. [service_requests.4]"""
+        return self.state == "declined" and self.answered is not None
 
     def out(self, now: float) -> bool:
         """Whether what became of it may be seen. [service_requests.3]"""
@@ -186,6 +193,27 @@ class RequestStore:
         note = f"{state}: {request.title}"
         about = _about(request) | {"reason": reason}
         return self._ledger.record("decline", note, about, population=population, by=steward, beside=work)
+
+    def offer(self, which: str, stored: Request, steward: str, *, population: str, now: float) -> Request:
+        """The stored answer to a similar question instead of a new one: nothing is charged. [service_requests.4]"""
+        request = self.find(which)
+        if request is None or request.state != "submitted":
+            raise BadInput(GONE)
+        if request.analyst == steward:
+            raise BadInput("nobody decides on a request of their own; ask another steward")
+        if stored.source != request.source or stored.state != "done" or not stored.out(now):
+            raise BadInput("that request has no answer about this table that has left yet; choose another")
+        # declined, not done: whoever asks the same question later is not given this answer [service_requests.4]
+        new = {"state": "declined", "decided": now, "decided_by": steward, "reason": stored.title}
+
+        def work(connection: sa.Connection, _: int) -> Request:
+            here = (REQUESTS.c.id == which) & (REQUESTS.c.state == "submitted")
+            if connection.execute(REQUESTS.update().where(here).values(answered=stored.answered, **new)).rowcount != 1:
+                raise BadInput(GONE)
+            return _one(connection, which)
+
+        note, about = f"stored answer given: {request.title}", _about(request) | {"stored": stored.id}
+        return self._ledger.record("offer", note, about, population=population, by=steward, beside=work)
 
     def approval(self, request: Request) -> bool:
         """Whether a signed entry approves this very plan. [service_requests.1]"""

@@ -1,5 +1,6 @@
 """For analysts: what there is, what a question costs, what became of it."""
 
+import re
 from functools import cache
 from typing import Annotated, Any
 
@@ -21,7 +22,7 @@ Sent = Annotated[Posted, Depends(posted)]
 EVERYDAY = ("count", "mean", "median", "proportion", "histogram", "sum", "variance", "quantile", "crosstab")
 DOWNLOAD = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 BEGIN = {"title": "", "description": "", "epsilon": 0.1, "delta": 0, "release": []}
-NEW = {"statistic": "mean", "columns": [], "where": "", "groupby": "", "options": "", "title": ""}
+NEW = {"statistic": "mean", "columns": [], "outcome": "", "where": "", "groupby": "", "options": "", "title": ""}
 
 
 def source_of(desk: Desk, name: str) -> Source:
@@ -90,11 +91,20 @@ def _form(sent: Posted) -> dict[str, Any]:
     form: dict[str, Any] = {name: sent.text(name) for name in ("title", "description", "epsilon", "delta")}
     count = min(int(sent.number("count")), 40)
     form["release"] = [
-        {name: sent.text(f"{name}-{at}") for name in ("statistic", "where", "groupby", "options", "title")}
+        {name: sent.text(f"{name}-{at}") for name in ("statistic", "outcome", "where", "groupby", "options", "title")}
         | {"columns": sent.many(f"columns-{at}")}
         for at in range(count)
     ]
     return form
+
+
+def _plainly(error: DiscreetError, sent: Posted) -> str:
+    """What is wrong, by the number of the question where no lines of a plan are seen."""
+    if sent.text("view", 10) == "text":
+        return str(error)
+    return re.sub(
+        r"^your plan(, line \d+)?: (release 'q(\d+)': )?", lambda at: f"Question {at[3]}: " if at[3] else "", str(error)
+    )
 
 
 @router.post("/ask/{name}/price")
@@ -106,7 +116,7 @@ def price(name: str, sent: Sent) -> HTMLResponse:
         text = _written(sent, source)
         told = sent.desk.foreseen(sent.desk.price(text, source, sent.person), sent.person)
     except DiscreetError as error:
-        return HTMLResponse(render("_price.html", says=str(error), told=None, source=source, text=text))
+        return HTMLResponse(render("_price.html", says=_plainly(error, sent), told=None, source=source, text=text))
     return HTMLResponse(render("_price.html", says="", told=told, source=source, text=text))
 
 
@@ -143,7 +153,7 @@ def submit(name: str, sent: Sent) -> Response:
     except DiscreetError as error:
         text = sent.text("view", 10) == "text"
         again = {"view": "text", "text": sent.text("text", LARGEST)} if text else {"form": _form(sent)}
-        return HTMLResponse(_ask(sent.visitor, source, says=str(error), **again), 422)
+        return HTMLResponse(_ask(sent.visitor, source, says=_plainly(error, sent), **again), 422)
     return RedirectResponse(f"/requests/{request.id}", 303)
 
 

@@ -16,7 +16,27 @@ from discreet.service.guards import Program, program, visitor
 from discreet.service.views import render
 from discreet.version import __version__
 
-router = APIRouter(prefix="/api/v1", tags=["v1"])
+
+class Refusal(BaseModel):
+    """Why not, in words for people."""
+
+    error: str
+
+
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Refusal, "description": says}
+    for status, says in {
+        400: "not to be understood, or not sent to this host",
+        401: "no token, or one that has ended",
+        403: "not in the scope of this token, or not for this person",
+        404: "not there, or not yours",
+        405: "not done this way",
+        409: "decided already, or more than is left of a budget",
+        413: "larger than what may be sent",
+        422: "an argument that does not fit",
+    }.items()
+}
+router = APIRouter(prefix="/api/v1", tags=["v1"], responses=REFUSALS)
 By = Annotated[Program, Depends(program)]
 
 
@@ -37,6 +57,12 @@ class Decision(Body):
     """A steward's decision on one plan, by its digest."""
 
     plan: str = Field(max_length=100, description="the digest of the plan that is approved")
+
+
+class Stored(Body):
+    """The answered request whose answer is given."""
+
+    stored: str = Field(max_length=100, description="the id of an answered request about the same columns")
 
 
 class Reason(Body):
@@ -142,6 +168,16 @@ def decline(which: str, body: Reason, by: By) -> dict[str, Any]:
     """A steward's no, with a reason."""
     by.may("decide")
     return by.desk.state_of(by.desk.decline(_seen(which, by).id, by.person, body.reason))
+
+
+@router.post("/requests/{which}/offer")
+def offer(which: str, body: Stored, by: By) -> dict[str, Any]:
+    """The stored answer to a similar question instead of a new one; nothing is charged."""
+    by.may("decide")
+    found = _seen(which, by)
+    if found.analyst == by.person.name:
+        raise HTTPException(403, "nobody decides on a request of their own")
+    return by.desk.state_of(by.desk.offer(which, body.stored, by.person))
 
 
 @router.get("/ledger/entries")

@@ -20,7 +20,7 @@ from discreet.tables.where import Where
 
 LARGEST: Final = 65_536  # characters of a plan
 MOST: Final = 40  # questions in one
-FORM: Final = ("statistic", "columns", "where", "groupby", "options", "title")
+FORM: Final = ("statistic", "columns", "outcome", "where", "groupby", "options", "title")
 NAME: Final = "your plan"
 QUESTIONS: Final = ("title", "description", "spend", "release")  # what an analyst says; all else is the server's
 SERVERS: Final = {
@@ -73,10 +73,18 @@ def _columns(question: Question) -> list[str]:
     return found + ([] if question.grouping is None else list(question.grouping.by))
 
 
+ASKS: Final = ("statistic", "columns", "outcome", "formula", "where", "groupby")
+
+
+def purpose(text: str) -> str:
+    """What a plan that was accepted says it is for."""
+    return str(tomllib.loads(text).get("description") or "")
+
+
 def asks(text: str) -> list[dict[str, Any]]:
     """The questions of a plan that was accepted, for readers: statistic, columns, condition, groups."""
     found = tomllib.loads(text).get("release", [])
-    return [{name: one.get(name) for name in ("statistic", "columns", "formula", "where", "groupby")} for one in found]
+    return [{name: one.get(name) for name in ASKS} for one in found]
 
 
 Book = Mapping[str, CodebookColumn]
@@ -95,18 +103,36 @@ def to_text(form: Mapping[str, Any], book: Book) -> str:
         columns = [name for name in asked.get("columns") or [] if name]
         if columns:
             lines.append(f"columns = {as_toml(columns[0] if len(columns) == 1 else columns)}")
-        lines += [f"{name} = {as_toml(asked[name])}" for name in ("where", "groupby", "title") if asked.get(name)]
+        lines += [
+            f"{name} = {as_toml(asked[name])}" for name in ("outcome", "where", "groupby", "title") if asked.get(name)
+        ]
         if asked.get("groupby") and _categories(asked["groupby"], book):
             lines.append(f"keys = {as_toml(_categories(asked['groupby'], book))}")
         given = [line.strip().rstrip(",") for line in (asked.get("options") or "").splitlines() if line.strip()]
-        if asked.get("statistic") == "histogram" and not given and len(columns) == 1 and _categories(columns[0], book):
-            given = [f"categories = {as_toml(_categories(columns[0], book))}"]
+        given = given or [f"{name} = {as_toml(value)}" for name, value in _known(asked, book).items()]
         lines += [f"options = {{ {', '.join(given)} }}"] if given else []
     return "\n".join(lines) + "\n"
 
 
 def _categories(column: str, book: Book) -> list[str]:
     return list(book[column].categories) if column in book else []
+
+
+def _known(asked: Mapping[str, Any], book: Book) -> dict[str, Any]:
+    """The options that the codebook knows: categories, or ten cells of the same width for a histogram."""
+    columns = asked.get("columns") or []
+    names = [*([columns] if isinstance(columns, str) else columns), *filter(None, [asked.get("outcome")])]
+    found = [_categories(name, book) for name in names]
+    match asked.get("statistic"), len(names):
+        case ("histogram" | "mode" | "top", 1) if found[0]:
+            return {"categories": found[0]}
+        case ("crosstab" | "independence_test", 2 | 3) if all(found):
+            return {"categories": found}
+        case "histogram", 1 if names[0] in book:
+            low, high = book[names[0]].low, book[names[0]].high
+            if low is not None and high is not None and low < high:
+                return {"edges": [float(f"{low + (high - low) * part / 10:.6g}") for part in range(11)]}
+    return {}
 
 
 def to_form(text: str, book: Book) -> dict[str, Any]:
@@ -126,10 +152,10 @@ def to_form(text: str, book: Book) -> dict[str, Any]:
                 )
             columns = asked.get("columns") or []
             own = asked.get("options", {})
-            if own == {"categories": _categories(str(columns), book)}:
+            if own == _known(asked, book):
                 own = {}
             options = "\n".join(f"{name} = {as_toml(value)}" for name, value in own.items())
-            told = {name: asked.get(name, "") for name in ("statistic", "where", "groupby", "title")}
+            told = {name: asked.get(name, "") for name in ("statistic", "outcome", "where", "groupby", "title")}
             form["release"].append(
                 told | {"columns": [columns] if isinstance(columns, str) else list(columns), "options": options}
             )

@@ -47,6 +47,11 @@ class RemoteSession(Asking):
                     return _answer(found["report"], options.get("groupby"))
                 case "declined":
                     raise Refused(f"the steward {found['decided_by']} declined this: {found['reason']}")
+                case "offered":
+                    raise Refused(
+                        f"the steward {found['decided_by']} gives you the stored answer to a similar question, "
+                        f"{found['reason']!r}, instead; it is the report of request {sent['id']}. Nothing was spent"
+                    )
                 case "failed" | "withdrawn":
                     raise DiscreetError(
                         found["said"] or "this request was withdrawn; give it another title to ask anew"

@@ -266,12 +266,17 @@ class Desk:
         waiting = {"queued", "running", "done", "failed"}
         out = request.out(self.clock())
         told["state"] = request.state if request.state not in waiting else "approved" if not out else request.state
+        told["state"] = "offered" if request.offered else told["state"]
         told["said"] = (request.said or NO_ANSWER) if out and request.state == "failed" else None
         return told
 
     def report(self, request: Request) -> dict[str, Any] | None:
-        """The report of a request, from the ledger, once it is due; None before that and if there is no answer."""
-        if request.state != "done" or request.answered is None or not request.out(self.clock()):
+        """The report of a request, from the ledger, once it is due; None before that and if there is no answer.
+
+        If a stored answer was given instead, it is the report of that. [service_requests.4]
+        """
+        ready = request.offered or (request.state == "done" and request.out(self.clock()))
+        if not ready or request.answered is None:
             return None
         text = self.ledger.answer(request.answered)
         return None if text is None else dict(json.loads(text))
@@ -289,10 +294,18 @@ class Desk:
             )
         return self.requests.decline(which, person.name, reason, population=self._population(which), now=self.clock())
 
+    def offer(self, which: str, stored: str, steward: Person) -> Request:
+        """The stored answer to a similar question instead of a new one; nothing is charged."""
+        request = self.requests.find(which)
+        found = [] if request is None else [one for one in self.similar(request) if one.id == stored]
+        if not found:
+            raise BadInput("that is no answered request about the same statistic of the same columns; choose another")
+        return self.requests.offer(which, found[0], steward.name, population=self._population(which), now=self.clock())
+
     def publish(self, which: str, steward: Person, *, shown: bool) -> None:
         """Show a report to everybody, once its answer has left; or no longer."""
         found = self.requests.find(which)
-        if found is None or self.report(found) is None:
+        if found is None or found.offered or self.report(found) is None:
             raise BadInput("there is no such report to publish")
         now = self.clock() if shown else None
         self.requests.publish(which, steward.name, population=self._population(which), now=now)
@@ -300,7 +313,8 @@ class Desk:
     def similar(self, request: Request) -> list[Request]:
         """Requests that were answered about the same statistic of the same columns, for the steward."""
         mine = {_core(one) for one in asks(request.text)}
-        others = self.requests.listed({"source": request.source, "state": "done"})
+        done, now = self.requests.listed({"source": request.source, "state": "done"}), self.clock()
+        others = [one for one in done if one.out(now)]
         return [one for one in others if one.id != request.id and mine & {_core(ask) for ask in asks(one.text)}][:10]
 
     def changes(self, request: Request) -> tuple[Request, list[str]] | None:
@@ -350,7 +364,7 @@ class Desk:
 
 
 def _core(asked: Mapping[str, Any]) -> str:
-    return json.dumps([asked.get(name) for name in ("statistic", "columns", "formula")], sort_keys=True)
+    return json.dumps([asked.get(name) for name in ("statistic", "columns", "outcome", "formula")], sort_keys=True)
 
 
 def budget_of(account: Account) -> dict[str, Any]:

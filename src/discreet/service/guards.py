@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from fastapi import HTTPException, Request
 from starlette.datastructures import FormData
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from discreet.ledger.service_people import ApiToken, Person
 from discreet.service.desk import Desk
@@ -77,7 +77,7 @@ class Gate:
             await send(message)
 
         if refused is not None:
-            await PlainTextResponse(refused[1], refused[0])(scope, receive, answer)
+            await _said(scope, *refused)(scope, receive, answer)
             return
         size = 0
 
@@ -93,7 +93,7 @@ class Gate:
             await self._app(scope, limited, answer)
         except TooLarge:
             if not started:
-                await PlainTextResponse("This is larger than what may be sent.", 413)(scope, receive, answer)
+                await _said(scope, 413, "This is larger than what may be sent.")(scope, receive, answer)
         except Exception:  # noqa: BLE001  an error that nobody foresaw goes into no log: it may hold what was asked
             if not started:
                 await self._fault(str(scope["path"]))(scope, receive, answer)
@@ -115,6 +115,12 @@ class Gate:
             ):
                 return 403, "This form was sent from another place."
         return None
+
+
+def _said(scope: Scope, status: int, says: str) -> Response:
+    """A refusal at the gate: JSON for programs."""
+    program = str(scope["path"]).startswith("/api/")
+    return JSONResponse({"error": says}, status) if program else PlainTextResponse(says, status)
 
 
 @dataclass(frozen=True, slots=True)

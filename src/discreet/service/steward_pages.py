@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from discreet.errors import BadInput
 from discreet.ledger.service_people import ROLES
 from discreet.service.analyst_pages import source_of
-from discreet.service.asked_plan import asks
+from discreet.service.asked_plan import purpose
 from discreet.service.desk import budget_of
 from discreet.service.guards import Posted, Visitor, posted, visitor
 from discreet.service.passwords import fresh, salted
@@ -63,7 +63,7 @@ def _review(which: str, who: Visitor, says: str) -> str:
     equal = [one for one in desk.requests.listed({"question": found.question, "state": "done"}) if one.id != which]
     return render(
         "review.html", visitor=who, title=found.title, request=found, state=desk.state_of(found), source=source,
-        ahead=found.ahead, asks=asks(found.text), part=None if part is None else budget_of(part), whole=whole,
+        ahead=found.ahead, purpose=purpose(found.text), part=None if part is None else budget_of(part), whole=whole,
         similar=[desk.state_of(one) for one in desk.similar(found)], equal=bool(equal), changes=desk.changes(found),
         says=says,
     )  # fmt: skip
@@ -97,6 +97,22 @@ def decline(which: str, sent: Sent) -> Response:
         sent.desk.decline(which, sent.person, sent.text("reason", 10_000))
     except BadInput as error:
         return HTMLResponse(_review(which, sent.visitor, str(error)), 422)
+    return RedirectResponse("/inbox", 303)
+
+
+@router.post("/inbox/{which}/offer")
+def offer(which: str, sent: Sent) -> Response:
+    """The stored answer to a similar question instead; nothing is charged."""
+    sent.visitor.must_be("steward")
+    found = sent.desk.requests.find(which)
+    if found is None:
+        raise HTTPException(404)
+    if found.analyst == sent.person.name:
+        raise HTTPException(403)
+    try:
+        sent.desk.offer(which, sent.text("stored", 100), sent.person)
+    except BadInput as error:
+        return HTMLResponse(_review(which, sent.visitor, str(error)), 409)
     return RedirectResponse("/inbox", 303)
 
 

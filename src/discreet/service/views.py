@@ -24,6 +24,7 @@ SORTS: Final = ("title", "analyst", "source", "state", "epsilon", "made", "due",
 STATES: Final = {
     "submitted": "Waits for approval",
     "declined": "Declined",
+    "offered": "Stored answer given",
     "withdrawn": "Withdrawn",
     "approved": "Approved",
     "done": "Answered",
@@ -38,7 +39,14 @@ def environment() -> Environment:
         loader=PackageLoader("discreet.service"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    made.filters |= {"number": number, "when": when, "day": day, "epsilon": epsilon, "expected": expected}
+    made.filters |= {
+        "number": number,
+        "when": when,
+        "day": day,
+        "epsilon": epsilon,
+        "expected": expected,
+        "worded": worded,
+    }
     made.globals |= {"budget_bar": budget_bar, "ROLES": ROLES, "STATES": STATES, "version": __version__}
     return made
 
@@ -60,8 +68,18 @@ def ordered(rows: Sequence[Mapping[str, Any]], sort: str, keys: Sequence[str]) -
     if key not in keys:
         return list(rows), ""
     shown = [row for row in rows if row[key] is not None]  # what is not there comes last
-    turned = sorted(shown, key=lambda row: row[key], reverse=sort.startswith("-"))
+    turned = sorted(shown, key=lambda row: _place(row[key]), reverse=sort.startswith("-"))
     return turned + [row for row in rows if row[key] is None], sort
+
+
+def _place(entry: Any) -> Any:
+    return entry.casefold() if isinstance(entry, str) else entry
+
+
+def worded(line: str) -> str:
+    """A line of what differs between two plans, for somebody who has not seen their texts."""
+    said = re.sub(r"^release q(\d+)", r"question \1", line)
+    return said.removeprefix("spend.").replace("options.", "", 1).replace(" -> ", " → ")
 
 
 def when(seconds: float | None) -> str:

@@ -1,7 +1,8 @@
 """Any estimator, by name, on blocks of people; a known regression of few people, of all of them at once.
 
-Blocks need people: n epsilon of about 23,000 for three numbers of which nothing is known. Least squares, logistic and
-Poisson regression have mechanisms of their own, which answer from a twentieth of that on. Where people are too few for
+Blocks need people: n epsilon of about 23,000 for three numbers of which nothing is known, and 3,000 for an interval
+for their mean over samples of 8 people. Least squares, logistic and Poisson regression have mechanisms of their own,
+which answer from less than that on, and are never asked on such small samples. Where people are too few for
 blocks, or blocks are predicted to make intervals more than 2.5 times as wide, these are taken instead, by public
 numbers or by the noisy number of people that was bought ([counted_people.2]); the note of the release says so. They
 hold what they say they hold: the coefficients of the whole population, nobody's influence above a limit that the first

@@ -25,7 +25,10 @@ Why
 Needs
     Enough people: blocks.plan says how many, and refuses otherwise.
 Accuracy
-    See the aggregators; the interval is for the population if the bias within blocks is small against it.
+    See the aggregators; the interval is for the population if the bias within blocks is small against it. A function of
+    several numbers on few people has smaller blocks (`small`), and its interval names the mean of the estimate over
+    samples of that size: of 5,000 people at epsilon 1, three numbers of three real tables, .92 to .98 held it (100 runs
+    each, estimates of 9 people).
 Source
     Nissim, Raskhodnikova and Smith 2007; Smith 2011; Mohan et al. 2012 (GUPT) for fixed slots of time.
 """
@@ -74,6 +77,7 @@ class ShapedSpread:
     inner: Spread
     shaped: Callable[[Any], Any]
     confidence: float = 0.95  # what is shown unless another is asked for
+    about: str = ""  # what it is for, where that is not what `inner` says
 
     @property
     def sampling(self) -> Any:
@@ -98,7 +102,8 @@ class ShapedSpread:
     def interval(self, confidence: float) -> Interval:
         """Both ends in shape."""
         inner = self.inner.interval(confidence)
-        return replace(inner, low=self.shaped(inner.low), high=self.shaped(inner.high))
+        about = self.about or inner.about
+        return replace(inner, low=self.shaped(inner.low), high=self.shaped(inner.high), about=about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,7 @@ class SubsampleAggregate:
     seconds: float | None = None
     vectorised: bool = True
     confidence: float = 0.95
+    small: int = 0  # people a block, where these are too few to speak of the bias
 
     def __post_init__(self) -> None:
         check_aggregator(self.aggregator, self.shape)
@@ -184,6 +190,7 @@ class SubsampleAggregate:
             path=path,
             why=compared(self.aggregator),
             reach=self.aggregator.reach if isinstance(self.aggregator, RemainingBias) else None,
+            small=self.small,
         )
 
     def check(self, size: int | None) -> None:
@@ -317,7 +324,7 @@ class SubsampleAggregate:
         if inner.refusal is not None:
             return release
         shown_at = getattr(self.aggregator, "confidence", self.confidence)
-        spread = None if inner.spread is None else ShapedSpread(inner.spread, self.shape.value, shown_at)
+        spread = None if inner.spread is None else ShapedSpread(inner.spread, self.shape.value, shown_at, plan.about)
         return replace(release, answer=self.shape.value(inner.value), spread=spread)
 
 

@@ -14,6 +14,7 @@ from discreet.hypotheses.tail_limits import (
     Limits,
     Samples,
     counted_tails,
+    limit_shares,
     limited_at,
     limited_steps,
     limits_of,
@@ -149,3 +150,14 @@ def test_balanced_tails_are_limited_close_by() -> None:
     assert near(two, *skewed) >= 25
     assert near(one, skewed[0]) <= 8  # at most 1 expected
     assert near(two, skewed[0], normal) <= 8
+
+
+@pytest.mark.claim("tail_limits.1")
+@pytest.mark.parametrize(("relation", "nats"), [(ADD, 1), (Neighbours.REPLACE, 2)])
+def test_what_the_balance_costs(relation: Neighbours, nats: int) -> None:
+    """85 over n epsilon for one sample, 100 for the smaller of two; twice that where a row is replaced."""
+    one = limit_shares((2000,), 1.0, relation, False, Fraction(1, 4))["balance"]
+    two = limit_shares((2000, 4000), 1.0, relation, False, Fraction(1, 4))["balance"]
+    assert one is not None
+    assert two is not None
+    assert (one.of, two.of) == (Fraction(85 * nats, 2000), Fraction(100 * nats, 2000))

@@ -19,7 +19,7 @@ from discreet.privacy.loss import Approximate, Choice, Laplace, atoms
 from discreet.privacy.mechanism import by_group
 from discreet.privacy.release import Groups
 from discreet.statistics import quantile_cells
-from discreet.statistics.pooled import parted
+from discreet.statistics.pooled import Parted, parted
 from discreet.statistics.pooled_quantiles import surely
 from discreet.statistics.quantile import Quantile
 
@@ -207,3 +207,30 @@ def test_people_who_are_replaced_are_two_steps_for_which_a_session_pays() -> Non
 def test_no_scale_of_the_values_raises(scale: float) -> None:
     for release in by_group(made(1.0), [part * scale for part in crowds(260, 260, 260)], Seeded(0)):
         assert release.refusal is not None or math.isfinite(release.interval().low)
+
+
+@pytest.mark.claim("pooled_quantiles.2")
+def test_the_search_is_told_a_noisy_number_of_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the same noisy numbers the search is the same, however many people there are."""
+    told, right = [], quantile_cells.find_unit
+
+    def spy(values: Any, default: float, count: int, **terms: Any) -> Any:
+        told.append((count, terms["cost"]))
+        return right(values, default, count, **terms)
+
+    def noisy(parts: Any, *_: Any) -> Parted:
+        return Parted(tuple(parts), (260, 260), (0, 1), 14.0)
+
+    monkeypatch.setattr(quantile_cells, "find_unit", spy)
+    monkeypatch.setattr("discreet.statistics.pooled_quantiles.parted", noisy)
+    for sizes in ((260, 260), (261, 260), (10, 1)):
+        by_group(made(1.0), crowds(*sizes), Seeded(1))
+    assert told == [told[0]] * 3
+    assert told[0][0] == math.floor(520 - 3 * 14 * math.sqrt(2))
+
+
+def test_without_a_noisy_number_of_people_each_group_is_answered_alone() -> None:
+    for mechanism in (made(1.0, counted=True, confidence=None), Quantile(0.5, epsilon=1.0)):
+        found = by_group(mechanism, crowds(260, 260), Seeded(0))
+        assert [release.refusal for release in found] == [None, None]
+        assert not any(SHARED in str(release) for release in found)

@@ -66,6 +66,12 @@ SYSTEM: Final = (
 )
 START: Final = 120.0  # seconds that a keeper may take to load its libraries, and to rehearse
 GRACE: Final = 10.0
+ARITHMETIC: Final = (  # settings that choose a processor's instructions, and so the last digits, as without a sandbox
+    "OPENBLAS_CORETYPE",
+    "OPENBLAS_L2_SIZE",
+    "MKL_CBWR",
+    "NPY_DISABLE_CPU_FEATURES",
+)
 
 
 class NoSandbox(BadInput):
@@ -286,7 +292,7 @@ def _with_links(path: str) -> Iterator[str]:
 
 
 def _environment() -> Iterator[tuple[str, str]]:
-    """A clean one: nothing of ours, one thread, one hash seed."""
+    """A clean one: nothing of ours, but what chooses the arithmetic; one thread, one hash seed."""
     yield from (
         ("PATH", "/usr/bin:/bin"),
         ("LANG", "C.UTF-8"),
@@ -296,3 +302,6 @@ def _environment() -> Iterator[tuple[str, str]]:
     )
     for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB", "NUMBA"):
         yield f"{name}_NUM_THREADS", "1"
+    for name in ARITHMETIC:
+        if name in os.environ:
+            yield name, os.environ[name]

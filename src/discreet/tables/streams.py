@@ -6,8 +6,9 @@ Promise
 Why
     [streams.1] A kernel is a function of pieces and public numbers, and merge is associative and commutative on what
     kernels give: sums of integers, tables of counts, sets. What comes before a kernel (`each`, `chosen`) is a function
-    of each row by itself, of one column or of several, applied to the pieces where they are. A piece is taken from the one iterator under a lock, or
-    belongs to one part, and the rows that were seen are counted: their number must be that of the column.
+    of each row by itself, of one column or of several, applied to the pieces where they are. A piece is taken from the
+    one iterator under a lock, or belongs to one part, and the rows that were seen are counted: their number must be
+    that of the column.
 """
 
 import os

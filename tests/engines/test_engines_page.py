@@ -195,7 +195,7 @@ def test_groups_fold_and_give_the_same_digits(
 @pytest.mark.parametrize("name", BY_GROUP)
 def test_every_statistic_that_folds_does_so_by_group(name: str, epsilon: float, folder: Path) -> None:
     engine = Watched()
-    by = {"groupby": "town", "keys": ["a", "b", "c"]}
+    by: dict[str, Any] = {"groupby": "town", "keys": ["a", "b", "c"]}
     by = by if "town" not in every(name).values() else {"groupby": "flag", "keys": [True, False]}
     question = every(name) | by | {"epsilon": epsilon}
     assert asked(folder, engine, name, question) == asked(folder, None, name, question)

@@ -133,7 +133,10 @@ def test_order_blocks_and_threads_change_nothing(shape: Shape) -> None:
         assert (other.second == whole.second).all()
         assert (other.first == whole.first).all()
     assert (first_moments(there, frame, 2.5, shape) == whole.first).all()
-    assert np.concatenate(list(lengths(there, frame))).tolist() == lengths(np.concatenate(parts), frame).tolist()
+    assert (
+        np.concatenate(list(lengths(there, frame))).tolist()
+        == np.asarray(lengths(np.concatenate(parts), frame)).tolist()
+    )
 
 
 def test_shapes() -> None:

@@ -5,8 +5,10 @@ Promise
           threads or machines: every piece is in exactly one call of the kernel, or the fold raises BadInput.
 Why
     [streams.1] A kernel is a function of pieces and public numbers, and merge is associative and commutative on what
-    kernels give: sums of integers, tables of counts, sets. A piece is taken from the one iterator under a lock, or
-    belongs to one part, and the rows that were seen are counted: their number must be that of the column.
+    kernels give: sums of integers, tables of counts, sets. What comes before a kernel (`each`, `chosen`) is a function
+    of each row by itself, of one column or of several, applied to the pieces where they are. A piece is taken from the
+    one iterator under a lock, or belongs to one part, and the rows that were seen are counted: their number must be
+    that of the column.
 """
 
 import os

@@ -44,7 +44,7 @@ import numpy as np
 
 from discreet.errors import BadInput, DiscreetError, Refused
 from discreet.privacy.declaration import Columns, Public, Statistic
-from discreet.privacy.exact import exact, is_number
+from discreet.privacy.exact import exact, is_number, show
 from discreet.privacy.guarantee import SMALLEST_EPSILON, Guarantee, Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss, alongside, group_delta
 from discreet.privacy.mechanism import Mechanism, Randomness, by_group, check, check_machine, in_full
@@ -156,7 +156,17 @@ def price(
             options["delta"] = rest
     counted = size() if relation.size_is_public else None
     about = schema if schema is None or counted is None else schema.counting(counted)
-    mechanism = made(statistic, Public(relation, people.unit, counted, about), columns, options)  # [asking.1]
+    public = Public(relation, people.unit, counted, about)
+    try:
+        mechanism = made(statistic, public, columns, options)  # [asking.1]
+    except BadInput:
+        if not (halved and delta) or not _is_made(statistic, public, columns, options | {"epsilon": epsilon}, delta):
+            raise
+        raise BadInput(
+            f"how many people it is about is private, and to replace one may remove one and add another: at half of "
+            f"epsilon {show(epsilon)} that leaves a delta of {show(rest)} of {show(delta)}, too little for noise on a "  # type: ignore[arg-type]
+            "grid; ask for a smaller epsilon, say 10, or under neighbours='add_or_remove'"
+        ) from None
     if halved or finder is not None:
         from discreet.accounting.compose import implies
 
@@ -169,6 +179,17 @@ def price(
         guarantee = replace(mechanism.guarantee, neighbours=people.neighbours, unit=people.unit)
     cost: dict[str, Any] = {"guarantee": guarantee, "loss": loss, "halved": halved, "finder": finder}
     return Price(mechanism=mechanism, relation=relation, size=counted, **cost)
+
+
+def _is_made(
+    statistic: Statistic, public: Public, columns: Mapping[str, Columns | None], options: Mapping[str, Any], delta: Any
+) -> bool:
+    """Whether there is a mechanism at this delta."""
+    try:
+        made(statistic, public, columns, {**options, "delta": delta} if "delta" in statistic.options else options)
+    except BadInput:
+        return False
+    return True
 
 
 def made(

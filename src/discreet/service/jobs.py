@@ -51,7 +51,7 @@ def work_off(desk: Desk, request: Request) -> None:
 
 
 def _answer(desk: Desk, request: Request) -> tuple[str | None, str | None]:
-    source = desk.settings.table(request.source)
+    source = desk.sources.named(request.source)
     if source is None or not desk.requests.approval(request):  # [jobs.1]
         return None, UNSIGNED
     for equal in desk.requests.listed({"question": request.question, "state": "done"}):

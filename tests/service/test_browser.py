@@ -110,7 +110,7 @@ def test_the_story_of_three_roles(world: World, browser: Any) -> None:
 def _declined(world: World, page: Any, desk: Any) -> None:
     second = world.submit("ann", plan(epsilon=0.3, title="Too much"))
     desk.goto(f"/inbox/{second}")
-    assert "epsilon: 0.2 → 0.3" in desk.locator(".diff").inner_text()
+    assert "Epsilon: 0.3 instead of 0.2." in desk.locator(".diff").inner_text()
     desk.get_by_label("Reason").fill("Ask for less, please.")
     desk.get_by_role("button", name="Decline").click()
     page.goto(f"/requests/{second}")

@@ -6,8 +6,11 @@ import pytest
 from tests.service.conftest import World, plan
 
 from discreet.errors import BadInput
+from discreet.plan.draft import differences
+from discreet.plan.plan_file import parse_plan
 from discreet.service.asked_plan import to_form, to_text
 from discreet.service.settings import CodebookColumn
+from discreet.service.views import worded
 
 BLANK = {"where": "", "outcome": "", "groupby": "", "title": "", "options": ""}
 
@@ -70,3 +73,26 @@ def test_the_steward_reads_what_it_is_for(world: World) -> None:
     assert "times as likely" in page
     page = world.signed_in("sue").get(f"/inbox/{world.submit('ann', plan(epsilon=0.2))}").text
     assert "ann did not say." in page
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("release q1: removed (count)", "Question 1 is gone: count."),
+        ("release b: added (mean of age)", "Question b is new: mean of age."),
+        ('release q1: columns: "age" -> ["age", "bmi"]', "Question 1, columns: [age, bmi] instead of age."),
+        ("release q1: options.bounds: not given -> [0, 9]", "Question 1, bounds: [0, 9] instead of nothing."),
+        ('description: "a" -> "a -> b\\n"', "What it is for: a -> b\\n instead of a."),
+    ],
+)
+def test_differences_between_plans_are_sentences(line: str, said: str) -> None:
+    assert worded(line) == said
+
+
+def test_differences_of_real_plans_are_all_understood() -> None:
+    given = {"data": {"source": "-"}, "population": {"name": "-", "ledger": "-"}}
+    texts = (plan(), plan(0.2, "Other", "quantile", "weight", 'where = "age > 1"\noptions = { q = 0.5 }'))
+    old, new = (parse_plan(text, "plan", given) for text in texts)
+    lines = differences(old, new)
+    assert len(lines) >= 5
+    assert all(worded(line) != line and worded(line).endswith(".") for line in lines), lines

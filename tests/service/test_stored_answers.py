@@ -19,6 +19,10 @@ def test_a_stored_answer_is_given_instead_and_costs_nothing(world: World) -> Non
     world.work()
     with pytest.raises(BadInput, match="choose another"):  # it is stored, and has not left
         world.desk.offer(asked, stored, world.person("sue"))
+    early = world.desk.requests.find(stored)
+    assert early is not None
+    with pytest.raises(BadInput, match="choose another"):  # nor by another way
+        world.desk.requests.offer(asked, early, "sue", population="people", now=world.clock())
     world.clock.now += 1000.0
     before = len(world.desk.ledger.lines(most=100))
     world.desk.offer(asked, stored, world.person("sue"))

@@ -35,6 +35,14 @@ SOME: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+def middle(x: Any) -> float:
+    """An estimator."""
+    return float(np.median(np.asarray(x)))
+
+
+BLOCKS = ("fit", {"estimator": middle, "X": ["x"], "names": "number", "blocks": 30, "epsilon": 20.0})
+
+
 def rows() -> pa.Table:
     """What the questions of benchmarks/posed.py are about; some entries are missing, some people have several rows."""
     rng = np.random.default_rng(0)
@@ -112,6 +120,9 @@ class Deadly:
 
     def fold(self, kernel: Callable[[Any], Any], merge: Callable[[Any, Any], Any], parts: Any) -> Any:
         return self.engine.fold(partial(dies_once, self.mark, self.parents, kernel), merge, parts)
+
+    def exchange(self, cut: Callable[[Any], Any], make: Callable[[Any], Any], parts: Any, buckets: int) -> Any:
+        return self.engine.exchange(partial(dies_once, self.mark, self.parents, cut), make, parts, buckets)
 
     def opened(self, frame: Any) -> Any:
         return self.engine.opened(frame)

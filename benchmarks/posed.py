@@ -42,6 +42,7 @@ LABELS: Final = ["no", "yes"]
 EVEN, OTHER = {"no": 0.5, "yes": 0.5}, {"no": 0.4, "yes": 0.6}
 CODE: Final[Mapping[str, Any]] = {"estimator": close, "test": nosy}
 OWN: Final[Mapping[str, Mapping[str, Any]]] = {
+    "ab_test": {"groups": "label", "treatment": "no", "control": "yes"},
     "closeness_test": {"categories": LABELS},
     "crosstab": {"y": "town", "categories": (LABELS, ["a", "b", "c"])},
     "difference": {"groups": "label", "between": LABELS},
@@ -61,9 +62,11 @@ OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "mean_test": {"null": 0.5},
     "minimum": {"share": 0.25},
     "median": {"x": "whole"},
+    "naive_bayes": {"y": "label", "classes": LABELS},
     "poisson_regression": {"y": "hits", "delta": DELTA},
     "survival": {"times": [0.5, 1.0], "parts": 1},
     "sgd": {"y": "flag", "steps": 3, "loss": "logistic"},
+    "synthetic": {"X": ["label", "town"]},
 }
 PEOPLE: Final = {  # else 100
     "covariance": 150,

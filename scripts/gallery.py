@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 SCRIPTS, PAGES = ROOT / "examples" / "gallery", ROOT / "docs" / "gallery"
 ORDER = (
     *("mean_and_quantiles", "group_means", "histogram", "density", "linear_regression", "logistic_regression"),
-    *("clusters", "survival", "two_means", "budget", "hospitals", "choosing_epsilon"),
+    *("clusters", "survival", "two_means", "budget", "hospitals", "choosing_epsilon", "synthetic"),
 )
 
 
@@ -57,7 +57,7 @@ def index() -> str:
     cards = "\n".join(f"- [![{title(name)}]({name}.png)]({name}.md)\n\n  [{title(name)}]({name}.md)" for name in ORDER)
     listed = "\n".join(ORDER)
     return (
-        "# Gallery\n\nTwelve short scripts on real tables, each beside the answer without privacy. Refusals are\n"
+        "# Gallery\n\nThirteen short scripts on real tables, each beside the answer without privacy. Refusals are\n"
         "shown. Some questions and budgets were chosen after a first try, so these are examples and not\n"
         "evidence: that is in [intervals on real tables](../ordinary-data.md). The noise is seeded so that the\n"
         "pages can be checked; leave `rng` out to publish.\n\n"

@@ -40,3 +40,14 @@ def test_the_pictures_are_those_the_script_draws(tmp_path: Path) -> None:
         ours, theirs = image.imread(path)[..., :3], image.imread(stored)[..., :3]
         assert ours.shape == theirs.shape
         assert float(np.abs(ours - theirs).mean()) < 0.004, f"{path.name} is not what the script draws; run it again"
+
+
+def test_the_picture_of_growth_is_drawn_from_the_table(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from examples.growth_picture import PICTURE, draw, measured
+
+    found = measured((ROOT / "docs" / "engines.md").read_text())
+    assert len(found) == 7
+    assert all(len(cells) == 3 and None not in cells[2] for cells in found.values())
+    draw(tmp_path / "growth.svg")
+    assert (tmp_path / "growth.svg").read_bytes() == PICTURE.read_bytes(), "run examples/growth_picture.py again"

@@ -56,9 +56,11 @@ MECHANISMS: dict[str, Callable[[Neighbours], Mechanism[Any]]] = {
 
 
 def streams(one: Statistic) -> bool:
-    """Whether it takes a long column in pieces; categories are held."""
-    reads = [one.reads(name, posed(one.name)) for name in one.columns]
-    return all(each.streams and each.kind != "category" for each in reads)
+    """Whether it takes one long column in pieces; categories are held."""
+    question = posed(one.name)
+    reads = [one.reads(name, question) for name in one.columns if name in question]
+    alone = len(reads) < 2 and all(each.width != "several" for each in reads)
+    return alone and all(each.streams and each.kind != "category" for each in reads)
 
 
 MECHANISMS |= {f"declared: {one.name}": partial(mechanism_of, one.name) for one in asked_of_tables() if streams(one)}
@@ -185,8 +187,8 @@ VERBS: dict[str, Callable[[Any], Any]] = {
         x, epsilon=1.0, method="two-stage", sigma=1.0, reach=9.0, neighbours="replace", missing="keep"
     ),
     "covariance": lambda x: discreet.covariance(x, epsilon=1.0, delta=1e-6),
-    "density": lambda x: discreet.density(x, epsilon=1.0),
-    "family": lambda x: discreet.fit_distribution("poisson", x, epsilon=1.0),
+    "ratio": lambda x: discreet.ratio(x, x, epsilon=1.0),
+    "crosstab": lambda x: discreet.crosstab(x, x, epsilon=1.0, categories=[[0, 1], [0, 1]]),
     "likelihood": lambda x: discreet.maximum_likelihood("norm", x, epsilon=1.0, delta=1e-6),
     "open histogram": lambda x: discreet.histogram(x, epsilon=1.0, delta=1e-6),
     "sparse histogram": lambda x: discreet.histogram(x, epsilon=1.0, categories=range(10**9)),
@@ -194,7 +196,7 @@ VERBS: dict[str, Callable[[Any], Any]] = {
     "kmeans": lambda x: discreet.kmeans(x, 2, epsilon=1.0, delta=1e-6),
     "linear_regression": lambda x: discreet.linear_regression(x, x, epsilon=1.0, delta=1e-6),
     "logistic_regression": lambda x: discreet.logistic_regression(x, x, epsilon=1.0),
-    "test_mean": lambda x: discreet.mean_test(x, 0.0, epsilon=1.0),
+    "test_paired": lambda x: discreet.paired_test(x, epsilon=1.0),
     "test_two_means": lambda x: discreet.two_means_test(x, x, epsilon=1.0),
     "rows": lambda x: discreet.kmeans(x, 2, epsilon=1.0, delta=1e-6, columns=1),
 }
@@ -211,10 +213,10 @@ def test_verbs_take_streams() -> None:
     stream = cut(rows, [7, 2000])
     for one in asked_of_tables():
         if streams(one):
+            names = [name for name in one.columns if name in posed(one.name)]
             given = {name: value for name, value in posed(one.name).items() if name not in one.columns}
             first, second = (
-                getattr(discreet, one.name)(**dict.fromkeys(one.columns, x), **given, rng=Seeded(1))
-                for x in (rows, stream)
+                getattr(discreet, one.name)(**dict.fromkeys(names, x), **given, rng=Seeded(1)) for x in (rows, stream)
             )
             assert repr((first.answer, first.refusal, first.spread)) == repr(
                 (second.answer, second.refusal, second.spread)

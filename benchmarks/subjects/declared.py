@@ -13,7 +13,8 @@ from discreet.privacy.declaration import Statistic
 TRIPLES = tuple((*point, float(place % 2)) for place, point in enumerate(POINTS))
 CROWD = [(*point, float(place % 2)) for place, point in enumerate(CLOUD)]
 NAMES = ("no", "yes", "a", "b", None, 1, True, "")
-ONLY = {"difference": ADD, "groups_test": ADD}  # else a question about some of the people, which is asked as one
+# under replace these are questions about some of the people, which are asked as one
+ONLY = {"ab_test": ADD, "difference": ADD, "groups_test": ADD}
 PAIRS = tuple((one, other) for one in NAMES for other in NAMES)
 
 
@@ -29,6 +30,9 @@ def subject(statistic: Statistic) -> Subject:
     odd: Any
     if several:
         values, crowd, odd = (TRIPLES, CROWD, (1e12, -1e12, 1.0)) if len(reads) > 1 else (POINTS, CLOUD, (1e12, -1e12))
+        if labels:  # the outcome is a class
+            values, crowd = tuple(map(_with_class, values)), list(map(_with_class, crowd))
+            odd = (*odd[:-1], "yes")
     elif len(reads) > 1:
         values, crowd, odd = (PAIRS, [("no", "a")] * people, ("yes", "b")) if labels else (POINTS, CLOUD, (1e12, -1e12))
     elif labels:
@@ -38,6 +42,11 @@ def subject(statistic: Statistic) -> Subject:
     ordinary = tuple(crowd) if isinstance(crowd[0], tuple) else ()
     pairs, only = edge_pairs(crowd[0], odd, crowd[: people - 1]), ONLY.get(statistic.name)
     return Subject(made, values, pairs, least=people, size=people, ordinary=ordinary, only=only)
+
+
+def _with_class(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The outcome as one of two labels."""
+    return (*row[:-1], ("no", "yes")[int(row[-1])])
 
 
 SUBJECTS = {f"declared: {one.name}": subject(one) for one in asked_of_tables()}

@@ -15,6 +15,7 @@ from discreet.errors import NeedsBounds as NeedsBounds
 from discreet.errors import NotAnswered as NotAnswered
 from discreet.errors import OverBudget as OverBudget
 from discreet.errors import Refused as Refused
+from discreet.faces import ab_test as ab_test
 from discreet.faces import anova as anova
 from discreet.faces import closeness_test as closeness_test
 from discreet.faces import correlation as correlation
@@ -46,6 +47,7 @@ from discreet.faces import mean_test as mean_test
 from discreet.faces import median as median
 from discreet.faces import minimum as minimum
 from discreet.faces import mode as mode
+from discreet.faces import naive_bayes as naive_bayes
 from discreet.faces import paired_test as paired_test
 from discreet.faces import pca as pca
 from discreet.faces import poisson_regression as poisson_regression
@@ -58,6 +60,7 @@ from discreet.faces import sgd as sgd
 from discreet.faces import std as std
 from discreet.faces import sum as sum
 from discreet.faces import survival as survival
+from discreet.faces import synthetic as synthetic
 from discreet.faces import top as top
 from discreet.faces import two_means_test as two_means_test
 from discreet.faces import two_samples_test as two_samples_test

@@ -114,7 +114,8 @@ def given_table(
 
     `owners` is a column that says whose row each is, where people may have several.
     """
-    named, facts, columns = dict(arguments), {}, {}
+    named, facts = dict(arguments), {}
+    columns: dict[str, Any] = {}
     known: dict[str, Kind] = {}
     for parameter in statistic.columns:
         value, reads = arguments.get(parameter), statistic.reads(parameter, arguments)
@@ -128,7 +129,8 @@ def given_table(
             continue
         if statistic.formula is not None and isinstance(value, str) and "~" in value:
             return _framed(statistic, arguments, parameter)
-        if not reads.streams or reads.kind == "category":
+        alone = not columns and len(statistic.needed & statistic.columns.keys()) < 2
+        if not (reads.streams and alone) or reads.kind == "category":
             check_held(value)
         if reads.width == "one" or (reads.width == "either" and not is_table(value)):
             columns[OWN + parameter] = _single(value, parameter, statistic)

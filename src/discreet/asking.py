@@ -52,13 +52,13 @@ from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import TestResult, plain
 from discreet.subsample.block_exchange import FarTable
 from discreet.tables.apart import Apart
-from discreet.tables.arranging import arranged, empty_columns
+from discreet.tables.arranging import arranged, empty_columns, present, whole_columns
 from discreet.tables.dates import as_dates, by_quantile, dated
 from discreet.tables.grouped_folds import by_members
 from discreet.tables.grouping import Grouping
 from discreet.tables.streams import Stream
 from discreet.tables.table import OWNER, Table
-from discreet.tables.wanted import Terms, Wanted, present, told_missing, wanted, whole_columns
+from discreet.tables.wanted import Terms, Wanted, told_missing, wanted
 from discreet.tables.where import Where
 
 KEYS: Final = Fraction(1, 4)  # of epsilon, to find groups
@@ -244,15 +244,22 @@ class Question:
         whose = {"owner": person} if whole else {"person": person}
         if whole and (apart := table.apart(wants, where=self.where, owner=person)) is not None:
             return self._labelled(self.price.mechanism.release(self._far(apart), rng))  # [block_exchange.1]
+        kept = (person is None and table.ordered) or self.price.relation is not Neighbours.REPLACE
+        folds = self._streams and kept and person is None
+        if folds and (far := table.rows(wants, where=self.where)) is not None:
+            return self._answered(far, table, rng)
         found = table.columns(wants, where=self.where, rules=self.wanted.rules, **whose)
-        kept = whole or (person is None and table.ordered) or self.price.relation is not Neighbours.REPLACE
-        if not self._streams or not kept:  # whether it is long may be private: nobody is refused for it
+        if not folds:  # whether it is long may be private: nobody is refused for it
             found = {name: held(values) for name, values in found.items()}
         if whole:
             return self._released(found, rng, found.pop(OWNER))
         if not kept:  # a mechanism may read places, and the table does not keep them: [asking.4]
             order = rng.permutation(len(next(iter(found.values()))))
             found = {name: np.asarray(values)[order] for name, values in found.items()}
+        return self._answered(found, table, rng)
+
+    def _answered(self, found: Any, table: Table, rng: Randomness) -> Release[Any] | Groups:
+        """Of a row for each person, in memory or where it is."""
         found, left_out = present(found, self.wanted.wants)
         release = self._told(self._released(found, rng), left_out, table, rng)
         return by_quantile(release) if self.wanted.of_dates else release
@@ -267,25 +274,22 @@ class Question:
         total = table.people(self.people.person) if table is not None and public and self.where is None else None
         return told_missing(release, noisy, total, len(self.wanted.wants)) if noisy * epsilon > CLEAR else release
 
-    def _released(self, columns: dict[str, Any], rng: Randomness, owners: Any = None) -> Release[Any]:
+    def _released(self, columns: Any, rng: Randomness, owners: Any = None) -> Release[Any]:
         """What the mechanism makes of these columns, which are let go: it may need the room for its own copy."""
-        return self._labelled(self.price.mechanism.release(self._arranged(columns, owners), rng))
-
-    def _arranged(self, columns: dict[str, Any], owners: Any) -> Any:
-        rows = arranged(self.statistic, self.wanted, columns, self.arguments, owners)
-        columns.clear()
-        return rows
+        rows = [arranged(self.statistic, self.wanted, columns, self.arguments, owners)]
+        if not isinstance(columns, Stream):
+            columns.clear()
+        return self._labelled(self.price.mechanism.release(rows.pop(), rng))
 
     def _far(self, apart: Apart) -> FarTable:
         """Rows of people, for blocks, that are too many to hold."""
         arrange = partial(arranged, self.statistic, self.wanted, arguments=self.arguments)
         schema = arrange(empty_columns(self.wanted), owners=np.empty(0, dtype=np.int64)).counting(self.price.size)
-        return FarTable(schema, apart, lambda columns, owners: arrange(columns, owners=owners))
+        return FarTable(schema, apart, partial(_owned, arrange))
 
     def _labelled(self, release: Release[Any]) -> Release[Any]:
         notes = self.wanted.notes(self.people.unit, self.people.person is not None and not self.statistic.blocks)
-        if self.price.halved:
-            notes.append(HALVED)
+        notes += [HALVED] if self.price.halved else []
         if release.refusal is not None and self.wanted.leaves_out:
             notes.append(LEFT_OUT)
         release = release.named(self.wanted.columns) if not self.statistic.blocks else release
@@ -317,6 +321,10 @@ class Question:
     def _streams(self) -> bool:
         """Whether its columns may come in pieces."""
         return all(self.statistic.reads(name, self.arguments).streams for name in self.wanted.references)
+
+
+def _owned(arrange: Callable[..., Any], columns: dict[str, Any], owners: Any) -> Any:
+    return arrange(columns, owners=owners)
 
 
 def prepare(

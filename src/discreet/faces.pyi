@@ -5,6 +5,7 @@ Made by scripts/faces.py from the declarations; do not edit."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, overload
 
+from discreet.hypotheses.ab_test import Of
 from discreet.hypotheses.groups_test import Of as OfOfGroupsTest
 from discreet.models.kmeans import Clustering
 from discreet.models.regressions import Method
@@ -13,27 +14,32 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import (
+    ClassCounts,
     Clusters,
     Coefficients,
+    Comparison,
     Components,
     Counts,
     CrossCounts,
     Distribution,
     Matrix,
     StepCurve,
+    SyntheticTable,
     TestResult,
     Vector,
 )
 from discreet.sandbox.sandbox import Sandbox
-from discreet.statistics.difference import Of
+from discreet.statistics.difference import Of as OfOfDifference
 from discreet.statistics.extremes import SHARE
 from discreet.statistics.family import Family
 from discreet.statistics.proportion import Alternative
-from discreet.subsample.aggregate import Engine, Trust
+from discreet.subsample.aggregate import Trust
 from discreet.subsample.custom_test import SMALLEST
+from discreet.tables.streams import Engine
 
 __all__ = [
     "Asking",
+    "ab_test",
     "anova",
     "closeness_test",
     "correlation",
@@ -65,6 +71,7 @@ __all__ = [
     "median",
     "minimum",
     "mode",
+    "naive_bayes",
     "paired_test",
     "pca",
     "poisson_regression",
@@ -77,6 +84,7 @@ __all__ = [
     "std",
     "sum",
     "survival",
+    "synthetic",
     "top",
     "two_means_test",
     "two_samples_test",
@@ -85,6 +93,41 @@ __all__ = [
 
 def method_doc(name: str) -> str: ...
 def example(name: str) -> str: ...
+def ab_test(
+    x: Any,
+    groups: Any,
+    *,
+    epsilon: Number,
+    treatment: Any,
+    control: Any,
+    of: Of = "mean",
+    planned: float = 0.5,
+    alternative: Alternative = "two-sided",
+    bounds: tuple[float, float] | None = None,
+    confidence: float = 0.95,
+    equals: Any = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Comparison]:
+    """What a treatment changes: difference and ratio with intervals, a p-value, and a check of the groups' sizes. Pure.
+
+    Null: the public groups `treatment` and `control` have the same mean, or share, in the population; "greater" is for
+    a treatment that makes it larger. The p-value is at most 5% if, and only if, the 95% interval of the difference
+    leaves out 0. Who is in which group is private. `planned` is the share of both groups' people that were to be in the
+    treatment's; the sample-ratio check takes a tenth of epsilon, and its `split_p_value` is small where the groups are
+    not of the planned sizes. `difference` compares medians.
+
+    >>> import discreet
+    >>> bought, page = [k % 5 > k % 2 for k in range(4000)], ["new", "old"] * 2000
+    >>> r = discreet.ab_test(
+    ...     bought, page, epsilon=1.0, of="proportion", treatment="new", control="old", rng=discreet.Seeded(1)
+    ... )
+    >>> r.value.decide(0.01), r.value.as_planned
+    (True, True)
+    """
+
 def anova(
     *groups: Any,
     epsilon: Number,
@@ -293,7 +336,7 @@ def difference(
     *,
     epsilon: Number,
     between: Any,
-    of: Of = "mean",
+    of: OfOfDifference = "mean",
     bounds: tuple[float, float] | None = None,
     confidence: float = 0.95,
     equals: Any = None,
@@ -975,6 +1018,40 @@ def mode(
     ('Oslo',)
     """
 
+def naive_bayes(
+    X: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    classes: Sequence[Any],
+    delta: Number = 0.0,
+    bounds: Any = None,
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    bins: int = 12,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[ClassCounts]:
+    """Naive Bayes: how many people of each class there are in each bin of each column, all with one interval, and a
+    classifier made of these counts. No bounds needed.
+
+    `classes` are the public labels in `y`; rows with any other do not count. `levels` lists the public categories of
+    columns by name; all other columns are numbers, with `bins` bins. Where these are is found, or follows from public
+    `bounds`: a pair for all columns of numbers, or a dictionary by name, as {"age": (0, 90)}. delta > 0 saves much
+    where bins of several columns are found. An entry that is missing has a bin of its own: give missing="keep" to count
+    such rows. The value predicts: `.predict(X)` and `.predict_proba(X)`. Chances take columns as independent within
+    classes; they and predictions have no interval: ask on rows that were kept apart for the `proportion` that is right.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> y = np.arange(4000) % 2
+    >>> x = np.array([[k % 97 + 30 * (k % 2), k % 11] for k in range(4000)])
+    >>> r = discreet.naive_bayes(x, y, epsilon=2.0, delta=1e-6, classes=[0, 1], rng=discreet.Seeded(1))
+    >>> r.value.predict([[5.0, 3.0], [120.0, 3.0]]).tolist()
+    [0, 1]
+    """
+
 def paired_test(
     x: Any,
     y: Any = None,
@@ -1299,6 +1376,35 @@ def survival(
     True
     """
 
+def synthetic(
+    X: Any,
+    *,
+    epsilon: Number,
+    delta: Number = 0.0,
+    levels: Mapping[str, Any] | None = None,
+    edges: Mapping[str, Any] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[SyntheticTable]:
+    """A synthetic table: rows like those of a table, and an interval for every count that they were made of.
+
+    `levels` lists the public categories of columns, `edges` public edges of bins of numbers; the categories of other
+    columns are found where enough people share them, which needs delta > 0. The counts of every column are measured,
+    and those of the pairs that are worth their noise, at most one less than there are columns; which they are is chosen
+    privately. `value.to_frame()` draws rows, `value.marginal("sex", "smokes")` gives counts, and `interval()` holds all
+    of them at once. A pair that was not measured has no interval and no count. Noise is Gaussian with delta > 0.
+
+    >>> import discreet
+    >>> table = {"sex": ["F", "M"] * 500, "age": [k % 80 for k in range(1000)]}
+    >>> known = {"levels": {"sex": ["F", "M"]}, "edges": {"age": [0, 20, 40, 60, 80]}}
+    >>> r = discreet.synthetic(table, epsilon=2.0, **known, rng=discreet.Seeded(1))
+    >>> low, high = r.interval()
+    >>> low.marginal("sex")["F"] <= 500 <= high.marginal("sex")["F"]
+    True
+    """
+
 def top(
     x: Any,
     k: int = 10,
@@ -1393,6 +1499,37 @@ def variance(
 
 class Asking:
     def ask(self, statistic: str, *columns: Any, **options: Any) -> Any: ...
+    def ab_test(
+        self,
+        x: str | Sequence[str],
+        groups: str | Sequence[str],
+        *,
+        epsilon: Number,
+        treatment: Any,
+        control: Any,
+        of: Of = "mean",
+        planned: float = 0.5,
+        alternative: Alternative = "two-sided",
+        bounds: tuple[float, float] | None = None,
+        confidence: float = 0.95,
+        equals: Any = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Comparison]:
+        """What a treatment changes: difference and ratio with intervals, a p-value, and a check of the groups' sizes. Pure.
+
+        Null: the public groups `treatment` and `control` have the same mean, or share, in the population; "greater" is for
+        a treatment that makes it larger. The p-value is at most 5% if, and only if, the 95% interval of the difference
+        leaves out 0. Who is in which group is private. `planned` is the share of both groups' people that were to be in the
+        treatment's; the sample-ratio check takes a tenth of epsilon, and its `split_p_value` is small where the groups are
+        not of the planned sizes. `difference` compares medians.
+
+        Example: session.ab_test("age", "sex", treatment='new', control='old', epsilon=0.5)
+        """
+
     @overload
     def correlation(
         self,
@@ -1599,7 +1736,7 @@ class Asking:
         *,
         epsilon: Number,
         between: Any,
-        of: Of = "mean",
+        of: OfOfDifference = "mean",
         bounds: tuple[float, float] | None = None,
         confidence: float = 0.95,
         equals: Any = None,
@@ -2419,6 +2556,36 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Groups: ...
+    def naive_bayes(
+        self,
+        X: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        classes: Sequence[Any],
+        delta: Number = 0.0,
+        bounds: Any = None,
+        levels: Mapping[str, Sequence[Any]] | None = None,
+        bins: int = 12,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[ClassCounts]:
+        """Naive Bayes: how many people of each class there are in each bin of each column, all with one interval, and a
+        classifier made of these counts. No bounds needed.
+
+        `classes` are the public labels in `y`; rows with any other do not count. `levels` lists the public categories of
+        columns by name; all other columns are numbers, with `bins` bins. Where these are is found, or follows from public
+        `bounds`: a pair for all columns of numbers, or a dictionary by name, as {"age": (0, 90)}. delta > 0 saves much
+        where bins of several columns are found. An entry that is missing has a bin of its own: give missing="keep" to count
+        such rows. The value predicts: `.predict(X)` and `.predict_proba(X)`. Chances take columns as independent within
+        classes; they and predictions have no interval: ask on rows that were kept apart for the `proportion` that is right.
+
+        Example: session.naive_bayes(["age", "bmi"], "bmi", classes=[0, 1], epsilon=0.5)
+        """
+
     def paired_test(
         self,
         x: str | Sequence[str],
@@ -2865,6 +3032,31 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Groups: ...
+    def synthetic(
+        self,
+        X: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number = 0.0,
+        levels: Mapping[str, Any] | None = None,
+        edges: Mapping[str, Any] | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[SyntheticTable]:
+        """A synthetic table: rows like those of a table, and an interval for every count that they were made of.
+
+        `levels` lists the public categories of columns, `edges` public edges of bins of numbers; the categories of other
+        columns are found where enough people share them, which needs delta > 0. The counts of every column are measured,
+        and those of the pairs that are worth their noise, at most one less than there are columns; which they are is chosen
+        privately. `value.to_frame()` draws rows, `value.marginal("sex", "smokes")` gives counts, and `interval()` holds all
+        of them at once. A pair that was not measured has no interval and no count. Noise is Gaussian with delta > 0.
+
+        Example: session.synthetic(["age", "bmi"], epsilon=0.5, delta=1e-6)
+        """
+
     @overload
     def top(
         self,

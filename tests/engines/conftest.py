@@ -14,6 +14,7 @@ from discreet.engines import Dask, Spark
 from discreet.engines.dask import CLOSED
 from discreet.engines.spark import check_java
 from discreet.errors import BadInput
+from discreet.tables import far_exchange
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +34,12 @@ def dask() -> Iterator[Any]:
         Client(cluster) as client,
     ):
         yield Dask(client)
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several buckets of people, however small the table is."""
+    monkeypatch.setattr(far_exchange, "LONG", 700)
 
 
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # of Java: to start soon, not to run for long

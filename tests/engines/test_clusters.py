@@ -7,7 +7,19 @@ from threading import Event
 from typing import Any
 
 import pytest
-from benchmarks.cluster_questions import NAMES, SOME, WEIGHTED, Deadly, asked, drawn, every, quotes, rows, weighted
+from benchmarks.cluster_questions import (
+    BLOCKS,
+    NAMES,
+    SOME,
+    WEIGHTED,
+    Deadly,
+    asked,
+    drawn,
+    every,
+    quotes,
+    rows,
+    weighted,
+)
 
 from discreet.engines import Spark, engine_of
 from discreet.engines.spark import check_java
@@ -49,6 +61,10 @@ def check_some(engine: Any, folder: Path, mark: Path) -> None:
     deadly = Deadly(engine, mark)
     assert asked(folder, deadly, *SOME["regression"]) == asked(folder, None, *SOME["regression"])
     assert mark.exists()
+    mark.unlink()
+    assert asked(folder, deadly, *SOME["median"], person="id") == asked(folder, None, *SOME["median"], person="id")
+    assert mark.exists()
+    assert asked(folder, engine, *BLOCKS, person="id") == asked(folder, None, *BLOCKS, person="id")
 
 
 def test_some_questions_on_dask(dask: Any, folder: Path, tmp_path: Path) -> None:

@@ -1,11 +1,15 @@
 """docs/engines.md says of every statistic whether it folds on an engine, and it does what is said there."""
 
+import pickle
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from benchmarks.cluster_questions import NAMES, asked, every, streams, table_of_folds
+from benchmarks.cluster_questions import NAMES, asked, every, rows, streams, table_of_folds
 
 from discreet.engines import Local
 from discreet.privacy.declaration import declared
@@ -36,12 +40,131 @@ def test_the_page_has_the_table_of_the_declarations() -> None:
     assert shown == table_of_folds(), "paste what python -m benchmarks.cluster_questions prints"
 
 
+@pytest.mark.claim("streams.1")
+@pytest.mark.parametrize("where", [None, "id < 6"])  # with parts of which no row is left
 @pytest.mark.parametrize("name", NAMES)
-def test_what_folds_brings_no_row_here(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_folds_brings_no_row_here_and_gives_the_same_digits(
+    name: str, where: str | None, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(locate, "FEW", 0)  # so few entries are brought here
-    engine = Watched()
-    asked(folder, engine, name, every(name))
+    if where is not None and not streams(name):
+        return
+    engine, question = Watched(), every(name) | ({} if where is None else {"where": where})
+    assert asked(folder, engine, name, question) == asked(folder, None, name, question)
     assert engine.collected != streams(name)
+
+
+PAIR, GIVEN = {"x": ["x", "z"]}, {"X": ["x", "z"], "epsilon": 40.0, "delta": 1e-5}
+ARMS = {"x": "x", "groups": "label", "between": ["no", "yes"]}
+OTHERS: list[tuple[str, dict[str, Any]]] = [
+    ("mean", PAIR),
+    ("mean", {**PAIR, "delta": 1e-5}),
+    ("correlation", {**PAIR, "groupby": "town", "keys": ["a", "b", "c"], "epsilon": 60.0}),
+    ("crosstab", {"x": "label", "y": "town", "z": "flag", "delta": 1e-4}),
+    (
+        "crosstab",
+        {"x": "label", "y": "town", "groupby": "flag", "keys": [True], "categories": [["no"], ["a", "b"]]},
+    ),
+    ("difference", {**ARMS, "x": "flag", "of": "proportion"}),
+    ("difference", {**ARMS, "of": "median"}),
+    ("groups_test", {**ARMS, "of": "mean"}),
+    ("linear_regression", {**GIVEN, "y": "y", "weights": "hits", "offset": "whole"}),
+    ("logistic_regression", {**GIVEN, "y": "flag", "method": "descent"}),
+    ("logistic_regression", {**GIVEN, "y": "flag", "weights": "hits"}),
+    ("poisson_regression", {**GIVEN, "y": "hits", "weights": "whole", "offset": "y"}),
+    ("mean_test", {"x": "x", "null": 0.5, "bounds": (-3, 3)}),
+    ("mean_test", {"x": "x", "null": 0.5, "model": "gaussian"}),
+    ("ratio", {"x": "x", "y": "hits", "groupby": "town", "delta": 1e-4, "epsilon": 60.0}),
+    ("ratio", {"x": "x", "y": "hits", "where": "whole > 2", "bounds": [(-3, 3), (0, 12)]}),
+    ("rate", {"x": "label", "equals": "yes", "y": "hits", "missing": "keep"}),
+    ("survival", {"time": "z", "event": "flag", "times": [0.5, 1.0], "groupby": "town", "keys": ["a", "b"]}),
+    ("fit_distribution", {"x": "whole", "family": "binomial", "trials": 9}),
+    ("fit_distribution", {"x": "flag", "family": "bernoulli"}),
+    ("fit_distribution", {"x": "hits", "family": "lognormal"}),
+    ("fit_distribution", {"x": "label", "family": "multinomial", "categories": ["no", "yes"]}),
+    ("density", {"x": "label", "categories": ["no", "yes"]}),
+    ("density", {"x": "x", "support": (-3, 3)}),
+]
+
+
+@pytest.mark.claim("streams.1")
+@pytest.mark.parametrize("place", range(len(OTHERS)))
+def test_other_questions_fold_and_give_the_same_digits(
+    place: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locate, "FEW", 0)
+    engine, (name, question) = Watched(), OTHERS[place]
+    question = {"epsilon": 20.0, **question}
+    assert asked(folder, engine, name, question) == asked(folder, None, name, question)
+    assert not engine.collected
+
+
+COLLECTS: list[tuple[str, dict[str, Any]]] = [
+    ("correlation", {**PAIR, "method": "spearman"}),
+    ("covariance", {**PAIR, "delta": 1e-5, "model": "gaussian"}),
+    ("fit_normal", {**PAIR, "delta": 1e-5}),
+    ("groups_test", ARMS),
+    ("linear_regression", {"X": "y ~ x + C(label)", "delta": 1e-5}),
+    ("logistic_regression", {**GIVEN, "y": "label", "classes": ["no", "yes"], "method": "descent"}),
+    ("mean", {"x": "x", "weights": "hits"}),
+    ("mean", {**PAIR, "method": "blocks", "delta": 1e-5}),
+    ("mean_test", {"x": "x", "null": 0.5, "model": "symmetric"}),
+]
+
+
+@pytest.mark.parametrize("place", range(len(COLLECTS)))
+def test_what_looks_at_rows_one_by_one_collects_them(place: int, folder: Path) -> None:
+    engine, (name, question) = Watched(), COLLECTS[place]
+    question = {"epsilon": 20.0, **question}
+    assert asked(folder, engine, name, question) == asked(folder, None, name, question)
+    assert engine.collected
+
+
+@pytest.mark.parametrize(
+    "name", ["crosstab", "ratio", "mean_test", "survival", "covariance", "pca", "linear_regression"]
+)
+def test_a_public_number_of_people_gives_the_same_digits(name: str, folder: Path) -> None:
+    """Then mechanisms may look at rows by place: a few of them are brought here."""
+    question = every(name) | {"missing": "keep"}
+    question |= {"delta": 1e-5} if question.get("delta") else {}
+    ask = partial(asked, name=name, arguments=question, neighbours="replace")
+    assert ask(folder, Watched()) == ask(folder, None)
+
+
+class Weighing(Watched):
+    """An engine that knows how many bytes a part sent at most."""
+
+    sent = 0
+
+    def fold(self, kernel: Any, merge: Callable[[Any, Any], Any], parts: Iterable[Any]) -> Any:
+        def weighed(part: Any) -> Any:
+            found = kernel(part)
+            self.sent = max(self.sent, len(pickle.dumps(found)))
+            return found
+
+        return self.engine.fold(weighed, merge, parts)
+
+
+BOUNDS: dict[str, Any] = {  # without them entries about a median are kept, up to a limit
+    "difference": (-5, 5),
+    "linear_regression": dict.fromkeys(["x", "z", "y"], (-5, 5)),
+}
+SUMS = ["crosstab", "difference", "goodness_of_fit_test", "independence_test", "log_rank_test"]
+SUMS += ["mean_test", "rate", "ratio", "survival"]
+
+
+@pytest.mark.parametrize("name", [*SUMS, "linear_regression"])
+def test_eight_times_the_rows_send_no_more(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locate, "FEW", 0)
+    bounds, sent = {"bounds": BOUNDS[name]} if name in BOUNDS else {}, []
+    for times in (4, 32):
+        table, place, engine = pa.concat_tables([rows()] * times), tmp_path / str(times), Weighing()
+        place.mkdir()
+        for number in range(4):
+            pq.write_table(table.slice(number * 500 * times, 500 * times), place / f"{number}.parquet")
+        asked(place, engine, name, every(name) | {"epsilon": 20.0} | bounds)
+        sent.append(engine.sent)
+    assert sent[1] < 1.2 * sent[0]
 
 
 GROUPS: dict[str, dict[str, Any]] = {
@@ -72,7 +195,9 @@ def test_groups_fold_and_give_the_same_digits(
 @pytest.mark.parametrize("name", BY_GROUP)
 def test_every_statistic_that_folds_does_so_by_group(name: str, epsilon: float, folder: Path) -> None:
     engine = Watched()
-    question = every(name) | {"groupby": "town", "keys": ["a", "b", "c"], "epsilon": epsilon}
+    by: dict[str, Any] = {"groupby": "town", "keys": ["a", "b", "c"]}
+    by = by if "town" not in every(name).values() else {"groupby": "flag", "keys": [True, False]}
+    question = every(name) | by | {"epsilon": epsilon}
     assert asked(folder, engine, name, question) == asked(folder, None, name, question)
 
 

@@ -18,11 +18,11 @@ from discreet.hypotheses.category_tests import (
     margin,
     shares,
 )
-from discreet.hypotheses.private_sizes import pairs
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.histogram import Categories
+from discreet.tables.entries import by_name
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 AB, XY = Categories.of(["a", "b"]), Categories.of(["x", "y"])
@@ -93,9 +93,8 @@ def test_pieces() -> None:
     assert dependence(exact, laplace_scale(2, 1.0))[0] == 0
     assert likely_listed(100, 2, laplace_scale(2, 1.0)) == 100
     assert likely_listed(100, 60, laplace_scale(2, 1.0)) == 40
-    first, second = pairs(np.array([[1, 2], [3, 4]]))
-    assert first.tolist() == [1, 3]
-    assert second.tolist() == [2, 4]
+    found = by_name(np.array([[1, 2], [3, 4]]), "x", "y")
+    assert {name: column.tolist() for name, column in found.items()} == {"x": [1, 3], "y": [2, 4]}
 
 
 def test_decisions() -> None:

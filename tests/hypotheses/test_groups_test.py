@@ -102,3 +102,10 @@ def test_whoever_is_in_no_listed_group_counts_nowhere() -> None:
     terms: dict[str, Any] = {"epsilon": 1.0, "between": ["new", "old"]}
     found = discreet.groups_test(x + [1e6] * 200, arm + others, rng=Seeded(1), **terms)
     assert found.value == discreet.groups_test(x, arm, rng=Seeded(1), **terms).value
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
+def test_the_power_is_that_of_an_effect_in_the_direction_asked_about(alternative: Any) -> None:
+    found = discreet.forecast("groups_test", rows=800, epsilon=1.0, of="mean", bounds=(-5, 5), alternative=alternative)
+    assert found.power is not None
+    assert found.power > 0.5

@@ -14,6 +14,7 @@ from discreet.hypotheses.tail_limits import (
     Limits,
     Samples,
     counted_tails,
+    limit_shares,
     limited_at,
     limited_steps,
     limits_of,
@@ -87,7 +88,7 @@ def test_whether_tails_are_balanced_is_decided_by_what_was_released(many: int) -
 
     given = Samples([np.full(many, 7.0)], (1000,), 0.0, ADD)
     least = int(1000 * INSIDE)
-    for surplus, near, side in ((0, least, 0), (0, least - 1, 0), (2, least, 0), (3, least, 1), (-3, least, -1)):
+    for surplus, near, side in ((0, least, 0), (0, least - 1, 0), (3, least, 0), (4, least, 1), (-4, least, -1)):
         seen = tails_seen(given, 1.0, Laplace(1.0), Deaf(surplus, near))  # type: ignore[arg-type]
         assert seen == (side, near >= least)
 
@@ -149,3 +150,14 @@ def test_balanced_tails_are_limited_close_by() -> None:
     assert near(two, *skewed) >= 25
     assert near(one, skewed[0]) <= 8  # at most 1 expected
     assert near(two, skewed[0], normal) <= 8
+
+
+@pytest.mark.claim("tail_limits.1")
+@pytest.mark.parametrize(("relation", "nats"), [(ADD, 1), (Neighbours.REPLACE, 2)])
+def test_what_the_balance_costs(relation: Neighbours, nats: int) -> None:
+    """85 over n epsilon for one sample, 100 for the smaller of two; twice that where a row is replaced."""
+    one = limit_shares((2000,), 1.0, relation, False, Fraction(1, 4))["balance"]
+    two = limit_shares((2000, 4000), 1.0, relation, False, Fraction(1, 4))["balance"]
+    assert one is not None
+    assert two is not None
+    assert (one.of, two.of) == (Fraction(85 * nats, 2000), Fraction(100 * nats, 2000))

@@ -13,6 +13,7 @@ import discreet
 from discreet.api import posed
 from discreet.audit.replay import replay
 from discreet.audit.worlds import Pair
+from discreet.errors import BadInput
 from discreet.models.likelihood import SUMS
 from discreet.noise.randomness import Seeded
 from discreet.privacy.declaration import declared
@@ -165,3 +166,61 @@ def test_a_likelihood_with_other_parameters_fixed_needs_blocks() -> None:
     for asked in others:
         release = discreet.maximum_likelihood("gamma", waits, rng=Seeded(1), **ASKED, **asked)
         assert release.refusal is not None
+
+
+def squares(x: Any, y: Any) -> Any:
+    """Least squares as a function of one's own: nothing is known of it."""
+    return np.linalg.lstsq(np.column_stack([np.ones(len(x)), x]), y, rcond=None)[0]
+
+
+@pytest.mark.claim("aggregate.2")
+@pytest.mark.parametrize("neighbours", ["add_or_remove", "replace"])
+@pytest.mark.parametrize("people", [3000, 5000])
+def test_a_function_of_three_numbers_answers_few_people_and_says_for_what(neighbours: str, people: int) -> None:
+    x, y = line(people)
+    missing = "keep" if neighbours == "replace" else "drop"
+    release = discreet.fit(squares, x, y, neighbours=neighbours, missing=missing, rng=Seeded(3), **ASKED)
+    assert np.abs(release.value - np.array([0.0, 1.0, 2.0])).max() < 1.5  # noise of about .2: chance below 1e-6
+    found = release.interval()
+    size = people // release.provenance.parameters["blocks"]
+    assert found.about.startswith("the mean of the estimate over samples of about ")
+    assert abs(int(found.about.split("about ")[1].split()[0]) - size) <= 1
+    assert found.about.endswith(" people, those far from the others cut")
+    assert 7 <= size < 30
+    assert not any("bias" in note for note in release.provenance.notes)
+
+
+def test_small_blocks_are_for_functions_whose_blocks_were_not_declared() -> None:
+    x, y = line(5000)
+    for how in ({"smallest": 30}, {"aggregator": "friendly"}, {"aggregator": "median"}, {"estimate_bias": True}):
+        assert discreet.fit(squares, x, y, rng=Seeded(3), **how, **ASKED).refusal
+    many = discreet.fit(squares, *line(25000), rng=Seeded(3), **ASKED)
+    assert "population" in many.interval().about
+
+
+def test_people_who_fill_blocks_of_the_usual_size_have_fewer_of_these_before_smaller_ones() -> None:
+    for people, blocks in ((12000, 400), (16000, 524)):  # coordinatewise, friendly
+        x, y = line(people)
+        release = discreet.fit(squares, x, y, rng=Seeded(3), estimate_bias=False, **ASKED, **WHOLE)
+        assert release.provenance.parameters["blocks"] == blocks
+        about = "the population's quantity" if blocks == 524 else "the mean of the estimate over samples of about 30 "
+        assert release.interval().about.startswith(about)
+
+
+def test_a_refusal_says_how_many_people_small_blocks_need() -> None:
+    x, y = line(2500)
+    with pytest.raises(BadInput, match="bring 2592 people"):
+        discreet.fit(squares, x, y, rng=Seeded(3), **ASKED, **WHOLE)
+
+
+@pytest.mark.parametrize("people", [5000, 14000])
+def test_what_asks_all_people_at_once_is_not_asked_in_small_blocks(people: int) -> None:
+    """Wherever small blocks would answer: the regression, and the likelihood of two numbers."""
+    g = np.random.default_rng(4)
+    x, y = line(people)
+    answers = [
+        discreet.fit(LinearRegression(), x, y, rng=Seeded(3), **ASKED),
+        discreet.maximum_likelihood("gamma", g.gamma(2, 1, size=people), rng=Seeded(3), **ASKED),
+    ]
+    for release in answers:
+        assert at_once(release)

@@ -15,10 +15,11 @@ from discreet.errors import BadInput, Refused
 from discreet.models.design_columns import DesignColumn, reachable
 from discreet.models.first_frame import started
 from discreet.models.least_squares import LeastSquares
+from discreet.models.newton_stages import Scores
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
-from discreet.stages.gram import BITS, Frame, Scores, longest, steps_of
+from discreet.stages.gram import BITS, Frame, longest, steps_of
 
 BOTH = [Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE]
 X = np.round(np.random.default_rng(4).normal(1.0, 2.0, size=(398, 2)), 2)

@@ -143,3 +143,33 @@ def test_there_is_a_part_of_the_budget_for_every_step(rows: int | None, width: i
         parts = plan.costs.all(stage, Gaussian)
         assert len(parts) == times
         assert all(part.mu > 0 for part in parts)
+
+
+@pytest.mark.claim("newton_stages.2")
+def test_a_public_number_of_rows_that_hardly_shows_the_columns_pays_more_for_the_frame() -> None:
+    """By public numbers: many columns, rows that are replaced, noise above half of them. Nothing else changes."""
+
+    def planned(rows: int, width: int) -> newton_stages.NewtonStages:
+        return newton_stages.plan(1.0, 1e-6, rows, width, width - 1, centred=True)
+
+    near, far = planned(5_000, 22), planned(6_000, 22)
+    assert not {"count"} & {*near.costs.parts, *far.costs.parts}
+    mu = [float(plan.costs.part("moments", Gaussian).mu) for plan in (near, far)]
+    assert mu[0] > 1.15 * mu[1]
+    assert near.operator(near.longest(5_000)) > newton_stages.UNSEEN * 5_000
+    assert far.costs == planned(100_000, 22).costs
+    assert planned(200, 9).costs == planned(100_000, 9).costs
+
+
+@pytest.mark.claim("least_squares.1")
+@pytest.mark.claim("newton_stages.1")
+@pytest.mark.claim("newton_stages.2")
+def test_every_small_pair_where_the_frame_has_more() -> None:
+    mechanism = mechanism_of(REPLACE, epsilon=5.5, bounds=((-7.0, 9.0),) * MANY + ((-30.0, 30.0),))
+    rows = [*CROWD, LONG[-1]]
+    usual = newton_stages._costs(5.5, 1e-5, MANY + 2, 0, counted=False, centred=True, weighted=False)
+    assert mechanism.stages(len(rows)).costs != usual
+    assert implies(mechanism.loss, mechanism.guarantee)
+    audit.check(mechanism, world(REPLACE, 10), hostile_values=False).require()
+    assert mechanism.release(rows, Seeded(0)).refusal is None
+    assert exceeds(drawn(mechanism, rows), mechanism.loss) is None

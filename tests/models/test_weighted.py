@@ -15,13 +15,14 @@ from discreet.errors import BadInput
 from discreet.models.descent import Descent
 from discreet.models.features import Features
 from discreet.models.least_squares import LeastSquares
+from discreet.models.newton_stages import Scores
 from discreet.models.score import AtFit
 from discreet.models.weighted import MOST, Weighted, WeightedOutcomes, weight_unit
 from discreet.plan.plan_file import PlannedRelease
 from discreet.privacy.declaration import declared
 from discreet.privacy.guarantee import Neighbours
 from discreet.stages import gram
-from discreet.stages.gram import Frame, Scores
+from discreet.stages.gram import Frame
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 HOSTILE = (0.0, -1.0, 1.0, 5e-324, 1e-300, 1e300, math.inf, -math.inf, math.nan)

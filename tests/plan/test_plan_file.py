@@ -1,10 +1,13 @@
 """A plan from its file: what is wrong is said with its line."""
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
 
 from discreet.errors import BadInput
+from discreet.plan.bound_plan import plan_digest
 from discreet.plan.plan_file import line_of, lines_of, parse_plan, read_plan
 
 
@@ -110,3 +113,19 @@ def test_lines_of_tables_entries_and_dotted_keys() -> None:
     assert lines["release", 1, "options", "q"] == 9
     assert line_of(lines, ("release", 0, "nothing")) == 4
     assert line_of(lines, ("nothing",)) is None
+
+
+def test_a_misspelt_choice_is_named_and_corrected(plan: str) -> None:
+    wrong = told(plan.replace('age = "integer"', 'age = "intger"'))
+    assert "data.types.age: it is 'intger'; did you mean 'integer'? Give one of number, integer" in wrong
+
+
+def test_a_plan_that_says_no_plural_keeps_its_digest(plan: str) -> None:
+    """That of version 0.1 of the plan's entries: its answers are stored under it."""
+    found = parse_plan(plan)
+    before = {key: value for key, value in found.model_dump(mode="json")["data"].items() if key != "unit_plural"}
+    content = found.model_dump(mode="json") | {"data": before}
+    assert plan_digest(found, None) == hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    more = parse_plan(plan.replace('unit = "patient"', 'unit = "ox"\nunit_plural = "oxen"'))
+    assert more.data.unit_plural == "oxen"
+    assert plan_digest(more, None) != plan_digest(found, None)

@@ -2,8 +2,10 @@
 
 import sys
 
+import numpy as np
 import pytest
 
+import discreet
 from discreet import count, fit_normal, histogram, proportion, quantile
 from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
@@ -74,3 +76,24 @@ def test_what_has_no_picture_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(BadInput, match=r"discreet\[plot\]"):
         count([1], epsilon=1.0).plot()
+
+
+def test_dates_are_on_an_axis_of_dates() -> None:
+    """A date, dates of groups, and bins that are named by where they begin."""
+    pytest.importorskip("matplotlib").use("Agg")
+    visits = np.datetime64("2018-01-01") + np.arange(3000) % 900
+    table = {"day": visits, "ward": np.array(["a", "b"])[np.arange(3000) % 2]}
+    months = "2018-01-01 to 2020-01-01 by month"
+    with discreet.open(table, budget=10.0, ledger=":memory:", rng=Seeded(1)) as session:
+        one = session.median("day", epsilon=2.0)
+        each = session.median("day", epsilon=2.0, groupby="ward", keys=["a", "b"])
+        bins = session.histogram("day", epsilon=1.0, edges=months)
+    for found in (one.plot(), recalled(one.to_dict()).plot(), each.plot()):
+        found.figure.canvas.draw()
+        ticks = [tick.get_text() for tick in found.get_xticklabels()]
+        assert 1 <= sum(text.startswith("2019") for text in ticks) <= 8
+    assert [tick.get_text() for tick in each.plot().get_yticklabels()] == ["a", "b"]
+    shown = [tick.get_text() for tick in bins.plot().get_xticklabels()]
+    assert (len(shown), shown[:3]) == (24, ["2018-01-01", "", "2018-03-01"])
+    with pytest.raises(BadInput, match="no picture"):
+        Release(Guarantee(1.0), Provenance("Mode", {}, True), answer="2019-01-01", name="mode").plot()

@@ -8,9 +8,12 @@ from hypothesis import strategies as st
 from tests.report.made import Read, entry, records
 
 from discreet.errors import BadInput
-from discreet.privacy.intervals import NamedNumber, Shown
+from discreet.privacy.intervals import Interval, NamedNumber, Shown
 from discreet.privacy.picture import CellMarks, PointMarks, group_rows
+from discreet.privacy.values import Scalar
+from discreet.report.date_axis import DateAxis
 from discreet.report.record import entry_of
+from discreet.report.sentences import half_widths
 from discreet.report.svg import DARKEST, box, drawn, figured, number_table, picture, table, text
 
 
@@ -154,3 +157,22 @@ def test_long_names_are_cut_and_kept_whole_in_their_title() -> None:
     shown = of(record)
     assert "x" * 59 + "…" in shown
     assert f'title="{"x" * 80}"' in shown
+
+
+def test_a_date_is_drawn_on_a_scale_of_dates() -> None:
+    bar = Interval("2019-03-16", "2019-04-08", confidence=0.95, about="the population's median", population=True)
+    found = drawn(Shown("median of day", Scalar("2019-03-27"), (), bar), "day")
+    assert ">2019-04-04<" in found
+    assert "2019-03-27" in found
+    assert half_widths([Shown("median of day", Scalar("2019-03-27"), (), bar)]) == "11.5 days"
+    assert drawn(Shown("mode", Scalar("2019-03-27"), ()), "day") == ""
+    odd = Interval("a", "b", confidence=0.95, about="", population=True)
+    assert drawn(Shown("mode", Scalar("2019-03-27"), (), odd), "day") == ""
+
+
+@given(st.floats(-719_162, 2_932_896), st.floats(0, 4e6))
+def test_scales_of_dates_have_few_round_places(low: float, wide: float) -> None:
+    ticks = DateAxis(low, min(low + wide, 2_932_896.0)).ticks()
+    assert len(ticks) <= 5
+    assert all(low <= day <= low + wide for day, _ in ticks)
+    assert bool(ticks) or wide < 400 or wide > 1_800_000

@@ -16,9 +16,10 @@ from discreet import Seeded
 from discreet.asking import Question
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Sampled, alongside
+from discreet.tables.arranging import present
 from discreet.tables.opening import read
 from discreet.tables.streams import Stream
-from discreet.tables.wanted import Want, present
+from discreet.tables.wanted import Want
 
 RNG = np.random.default_rng(0)
 PRICES = RNG.lognormal(8, 0.7, 20_000)

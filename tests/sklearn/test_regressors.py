@@ -14,9 +14,10 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import discreet
 from discreet.errors import BadInput, Refused
-from discreet.sklearn import PrivateLinearRegression, PrivateLogisticRegression
+from discreet.sklearn import PrivateLinearRegression, PrivateLogisticRegression, PrivateNaiveBayes
 
 VALUES = "an exception that depends on a value of the data tells of it: missing and infinite outcomes are no error"
+PAID = "weights of a logistic model need delta > 0, and then more rows than the checks have"
 EXCLUDED = {
     "check_supervised_y_no_nan": VALUES,
     "check_dtype_object": VALUES,
@@ -26,11 +27,37 @@ EXCLUDED = {
     "check_complex_data": "one complex number makes all of an array complex: it is missing, and the others are not",
     "check_classifiers_classes": "the classes are public and declared, not read off the data",
     "check_estimators_empty_data_messages": "scikit-learn's words for an array without columns tell the number of rows",
+    "check_all_zero_sample_weights_error": VALUES,
+    "check_sample_weight_equivalence_on_dense_data": "50 rows: a refusal, which says so in words of its own",
+}
+PURE = {  # a logistic model with delta 0 takes no weights, which it says
+    "check_sample_weights_pandas_series": PAID,
+    "check_sample_weights_not_an_array": PAID,
+    "check_sample_weights_list": PAID,
+    "check_sample_weights_shape": PAID,
+    "check_sample_weights_not_overwritten": PAID,
+    "check_classifiers_one_label_sample_weights": PAID,
 }
 
 
 class Listed(PrivateLogisticRegression):
     """Lists of rows as arrays: the checks fit with them, and the face refuses them."""
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:  # noqa: N803
+        return super()._rows(np.array(X) if isinstance(X, list) else X, reset=reset)
+
+
+class Counted(PrivateNaiveBayes):
+    """The same, and the classes of each check, of which some have two and some three."""
+
+    def fit(self, X: Any, y: Any) -> Any:  # noqa: N803
+        declared = self.classes
+        try:
+            self.classes = sorted(set(np.asarray(y).ravel().tolist())) if y is not None else declared
+            self.classes = declared if len(self.classes) < 2 else self.classes
+            return super().fit(X, y)
+        finally:
+            self.classes = declared
 
     def _rows(self, X: Any, *, reset: bool) -> Any:  # noqa: N803
         return super()._rows(np.array(X) if isinstance(X, list) else X, reset=reset)
@@ -46,12 +73,24 @@ class Repeated(PrivateLinearRegression):
     def _checked(self, outcome: Any, rows: Any) -> Any:
         return np.tile(super()._checked(outcome, rows[: len(rows) // 200]), 200)
 
+    def _weights(self, given: Any, rows: Any) -> Any:
+        found = super()._weights(given, rows[: len(rows) // 200])
+        return None if found is None else np.tile(found, 200)
 
-@pytest.mark.parametrize("model", [Listed(1000.0, bounds=(-5, 5)), Repeated(20.0)], ids=["logistic", "linear"])
+
+MODELS = {
+    "logistic": Listed(1000.0, bounds=(-5, 5)),
+    "linear": Repeated(20.0),
+    "naive Bayes": Counted(1000.0, bounds=(-5, 5), classes=(0, 1, 2)),
+}
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_scikit_learns_own_checks(model: Any) -> None:
+    excluded = EXCLUDED | PURE if isinstance(model, PrivateLogisticRegression) else EXCLUDED
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        results = check_estimator(model, expected_failed_checks=EXCLUDED, on_fail=None, on_skip=None)
+        results = check_estimator(model, expected_failed_checks=excluded, on_fail=None, on_skip=None)
     failed = [f"{one['check_name']}: {one['exception']}" for one in results if one["status"] == "failed"]
     assert not failed
     assert sum(one["status"] == "passed" for one in results) > 35
@@ -78,6 +117,28 @@ def test_in_pipelines_and_pickles() -> None:
     assert line.coef_ == pytest.approx([1.0, -0.05], abs=0.3)
     assert line.score(x, y) > 0.4
     assert set(vars(line)) >= {"coef_", "intercept_", "release_"}
+
+
+def test_weights_and_several_classes() -> None:
+    x, y = table()
+    rows, outcome = np.vstack([x, x]), np.concatenate([y, y + 5])
+    near = np.repeat([1.0, 1e-9], len(x))  # the second half counts for nothing
+    line = PrivateLinearRegression(3.0, ridge=1.0, random_state=1)
+    assert line.fit(rows, outcome, near).intercept_ == pytest.approx(0.0, abs=0.4)
+    assert line.fit(rows, outcome).intercept_ == pytest.approx(2.5, abs=0.4)
+    assert "with this ridge" in line.release_.interval().about
+    logit = PrivateLogisticRegression(3.0, 1e-6, random_state=1)
+    assert logit.fit(rows, outcome > 0, sample_weight=near).intercept_[0] == pytest.approx(0.0, abs=0.5)
+    assert logit.fit(rows, outcome > 0).intercept_[0] > 1
+    with pytest.raises(BadInput, match="one weight for each row"):
+        line.fit(rows, outcome, near[:-1])
+    grades = np.array(["low", "mid", "top"])[np.digitize(y, [-1.0, 1.0])]
+    model = PrivateNaiveBayes(3.0, 1e-6, classes=("low", "mid", "top"), random_state=1).fit(x, grades)
+    assert model.score(x, grades) > 0.5
+    assert model.predict_proba(x).shape == (6000, 3)
+    assert abs(model.class_count_.sum() - 6000) < 200
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict(x) == model.predict(x)).all()
 
 
 def test_what_is_refused() -> None:

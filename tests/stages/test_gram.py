@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -32,7 +33,6 @@ from discreet.stages.gram import (
     lengths,
     longest,
     moments,
-    moments_of_blocks,
     noisy_gram,
     noisy_sum,
     steps_of,
@@ -40,6 +40,7 @@ from discreet.stages.gram import (
     sum_sensitivity,
 )
 from discreet.statistics.free_covariance import Fourths
+from discreet.tables.streams import Stream
 
 SHAPES: tuple[Shape, ...] = ("clip", "taper", "sphere")
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -122,10 +123,20 @@ def test_order_blocks_and_threads_change_nothing(shape: Shape) -> None:
     assert (whole.second == slow @ slow.T).all()  # integers, no linear algebra library
     assert (whole.first == slow.sum(axis=1)).all()
     shuffled = moments(np.asfortranarray(rows[rng.permutation(len(rows))]), frame, 2.5, shape)
-    parts = moments_of_blocks(np.array_split(rows, 7), frame, 2.5, shape)
-    for other in (shuffled, parts, moments(rows[:1], frame, 2.5, shape) + moments(rows[1:], frame, 2.5, shape)):
+    parts = [*np.array_split(rows, 7), rows[:0]][::-1]
+
+    def remote(kernel: Any, merge: Any) -> Any:
+        return reduce(merge, [kernel(iter(parts[:3])), kernel(iter(())), kernel(iter(parts[3:]))])
+
+    there = Stream(len(rows), lambda: iter(parts), remote=remote)
+    for other in (shuffled, moments(there, frame, 2.5, shape)):
         assert (other.second == whole.second).all()
         assert (other.first == whole.first).all()
+    assert (first_moments(there, frame, 2.5, shape) == whole.first).all()
+    assert (
+        np.concatenate(list(lengths(there, frame))).tolist()
+        == np.asarray(lengths(np.concatenate(parts), frame)).tolist()
+    )
 
 
 def test_shapes() -> None:

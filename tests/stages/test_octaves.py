@@ -8,11 +8,12 @@ import pytest
 from discreet.errors import BadInput
 from discreet.privacy.guarantee import Neighbours
 from discreet.stages import octaves
+from discreet.stages.octave_counts import ROOT
 
 ADD = Neighbours.ADD_OR_REMOVE
 G = np.random.default_rng(0)
 ODD = [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 5e-324, 1e-310, 1.7e308, -3.0]
-EDGES = [float(np.nextafter(octaves.ROOT, 0)), octaves.ROOT, octaves.ROOT / 2]
+EDGES = [float(np.nextafter(ROOT, 0)), ROOT, ROOT / 2]
 EDGES += [2.0**power for power in (-201, -200, -33, -32, 39, 40, 199, 200, 201)]
 VALUES = np.array([*ODD, *EDGES, *(G.normal(size=1000) * 10.0 ** G.integers(-300, 300, 1000))])
 
@@ -49,5 +50,5 @@ def test_a_length_is_in_its_half_octave(lengths: Any, monkeypatch: pytest.Monkey
     found = counted(monkeypatch, lambda: octaves.tail_of(lengths, 9.0, cost=cost, neighbours=ADD, rng=cost))
     fraction, octave = np.frexp(lengths)
     known = np.isfinite(lengths) & (lengths > 0)
-    half = 2 * (octave[known] - octaves.SHORT) + (fraction[known] >= octaves.ROOT)
+    half = 2 * (octave[known] - octaves.SHORT) + (fraction[known] >= ROOT)
     assert (found == np.bincount(np.clip(half, 0, octaves.HALVES - 1), minlength=octaves.HALVES)).all()

@@ -134,3 +134,14 @@ def test_names_diagonal_and_ranges() -> None:
     assert np.diag(np.asarray(release.value)).tolist() == [1.0, 1.0, 1.0]
     assert abs(release.value[0, 1] - 0.707) < 0.2
     assert str(release).count("[") >= 3
+
+
+@pytest.mark.claim("correlation.3")
+def test_the_squares_of_influences_add_up_over_pieces() -> None:
+    rows = np.random.default_rng(8).normal(size=(500, 2))
+    a, b = np.clip(rows.T / 4, -1, 1)
+    expected = float(((a * b - 0.2 * (a * a + b * b)) ** 2 / 0.5).sum())
+    terms: dict[str, Any] = {"clips": ((0.0, 4.0), (0.0, 4.0)), "bits": 26, "pair": (0, 1), "r": 0.4}
+    terms |= {"means": (0.0, 0.0), "scales": (1.0, 1.0), "most": 0.5}
+    found = module._influence(iter([rows[:100], rows[100:]]), **terms) / 2**26
+    assert abs(found - expected) < 1e-4 * expected + 1e-5

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +11,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.subsample.test_partition import contents
+from tests.unruly import Unruly
 
 import discreet
+from discreet import audit
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
+from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_exchange import FarBlocks, FarTable, blocks_of
 from discreet.subsample.block_table import BlockTable, table_of
+from discreet.subsample.coordinatewise import BlockMean
 from discreet.subsample.counted_people import rarest
+from discreet.subsample.estimators import FunctionFit
 from discreet.subsample.partition import Blocks, people_in
-from discreet.tables import apart, exchange
-from discreet.tables.opening import read
+from discreet.subsample.returned import Shape
+from discreet.tables import apart, exchange, far_exchange
+from discreet.tables.opening import placed, read
 from discreet.tables.table import OWNER
 from discreet.tables.wanted import Want
 from discreet.tables.where import Where
@@ -100,6 +107,7 @@ def asked(path: Path, neighbours: str, **options: Any) -> Any:
         ledger=":memory:",
         neighbours=neighbours,
         rng=Seeded(11),
+        engine=options.pop("engine", None),
     )
     release = session.fit(options.pop("estimator"), options.pop("X", ["x"]), "y", epsilon=400.0, **options)
     return release.value, release.interval(), session.balance
@@ -198,3 +206,124 @@ def test_rows_that_cannot_be_read_again_fail_the_question(tmp_path: Path, always
         session.fit(slope, ["x"], "y", epsilon=400.0, blocks=20, names="number")
     assert "17" not in str(error.value)
     assert session.balance.spent.epsilon == 400  # it was charged before anything was read
+
+
+@pytest.fixture
+def there(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setattr(far_exchange, "LONG", 50)
+    return monkeypatch
+
+
+def held(blocks: FarBlocks, _: list[int]) -> Any:
+    """On a worker: what the blocks of a task hold."""
+    return contents(blocks.last[0])
+
+
+@pytest.mark.claim("block_exchange.1")
+@pytest.mark.claim("far_exchange.2")
+@pytest.mark.parametrize("ids", ["numbers", "texts"])
+@pytest.mark.parametrize(("blocks", "parts"), [(1, 2), (7, 4), (40, 2), (300, 2)])
+def test_every_block_on_an_engine_is_that_of_the_table_that_is_held(
+    blocks: int, parts: int, ids: str, tmp_path: Path, there: pytest.MonkeyPatch
+) -> None:
+    path = stored(tmp_path, ids)
+    there.setattr(apart, "AT_ONCE", 0)
+    far, near = far_and_near(path)
+    for seed, relation in enumerate((ADD, REPLACE)):
+        whole = blocks_of(near, blocks, relation, Seeded(3), parts)
+        spread = replace(far, apart=replace(far.apart, far=placed(read(path)._source, Unruly(seed))))
+        some = blocks_of(spread, blocks, relation, Seeded(3), parts)
+        assert isinstance(whole, Blocks)
+        assert isinstance(some, FarBlocks)
+        assert [number for task in some.tasks for number in task] == list(range(blocks))
+        assert [one for task in some.each(held) for one in task] == contents(whole)
+        assert contents(some.within(0, 1)[0])[:1] == contents(whole)[:1]  # brought here, for a sandbox
+
+
+def on_engine(folder: Path, rows: pa.Table, seed: int) -> FarTable:
+    """A table on a cluster of its own."""
+    folder.mkdir()
+    pq.write_table(rows, folder / "t.parquet", row_group_size=5 + seed)
+    far, _ = far_and_near(folder / "t.parquet")
+    schema = far.schema.counting(len(set(rows["who"].to_pylist())))
+    return replace(
+        far, schema=schema, apart=replace(far.apart, far=placed(read(folder / "t.parquet")._source, Unruly(seed)))
+    )
+
+
+@pytest.mark.claim("far_exchange.2")
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_what_a_cluster_does_is_no_part_of_the_coupling(
+    relation: Neighbours, tmp_path: Path, there: pytest.MonkeyPatch
+) -> None:
+    """Small worlds, one person of each changed: under the same key one block differs, whatever order, copies and tries
+    the two clusters had."""
+    there.setattr(apart, "AT_ONCE", 0)
+    there.setattr(far_exchange, "LONG", 5)
+    rows = pq.read_table(stored(tmp_path, rows=24))
+    for person in sorted(set(rows["who"].to_pylist())):
+        whose = np.array([one == person for one in rows["who"].to_pylist()])
+        other = rows.filter(pa.array(~whose))
+        if relation is REPLACE:
+            x = pa.array(np.where(whose, 1e300, rows["x"].to_numpy()))
+            other = rows.set_column(rows.schema.get_field_index("x"), "x", x)
+        seen = []
+        for seed, table in enumerate((rows, other)):
+            spread = on_engine(tmp_path / f"{person}{seed}", table, seed)
+            some = blocks_of(spread, 5, relation, Seeded(7), 2)
+            assert isinstance(some, FarBlocks)
+            seen.append([one for task in some.each(held) for one in task])
+        assert sum(one != two for one, two in zip(*seen, strict=True)) == 1
+
+
+@pytest.mark.claim("aggregate.1")
+@pytest.mark.claim("far_exchange.2")
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_the_audit_of_blocks_on_an_engine(relation: Neighbours, tmp_path: Path, there: pytest.MonkeyPatch) -> None:
+    there.setattr(apart, "AT_ONCE", 0)
+    there.setattr(far_exchange, "LONG", 5)
+    rows = pq.read_table(stored(tmp_path, rows=40))
+    rows = rows.set_column(rows.schema.get_field_index("y"), "y", pa.array(np.arange(40) % 7 / 7))
+    pairs = []
+    for person in sorted(set(rows["who"].to_pylist()))[:1]:
+        whose = np.array([one == person for one in rows["who"].to_pylist()])
+        y = pa.array(np.where(whose, 1e300, rows["y"].to_numpy()))
+        changed = rows.set_column(rows.schema.get_field_index("y"), "y", y)
+        other = changed if relation is REPLACE else rows.filter(pa.array(~whose))
+        pairs.append(
+            audit.Pair(*(on_engine(tmp_path / f"{person}{seed}", one, seed) for seed, one in enumerate((rows, other))))
+        )
+    shape, inner = Shape("number", ("value",)), BlockMean(4, 1, 60.0)
+    mechanism = SubsampleAggregate(FunctionFit(outcome), shape, inner, neighbours=relation)
+    verdict = audit.check(mechanism, pairs, hostile_values=False)
+    assert verdict.passed, verdict
+
+
+def outcome(x: Any, y: Any) -> float:
+    return float(np.mean(y))
+
+
+def frail(x: Any, y: Any) -> float:
+    """Takes its process down with it on some blocks."""
+    if float(np.asarray(x).max()) > 3.2:
+        os._exit(1)
+    return float(np.mean(y))
+
+
+@pytest.mark.claim("aggregate.1")
+@pytest.mark.claim("block_exchange.1")
+@pytest.mark.parametrize("neighbours", ["add_or_remove", "replace"])
+@pytest.mark.parametrize("kind", ["frail", "least squares"])
+def test_a_fit_on_an_engine_has_the_same_digits(
+    kind: str, neighbours: str, tmp_path: Path, there: pytest.MonkeyPatch
+) -> None:
+    """A block that takes its process down is lost alone: whose rows are in it decides on nothing else."""
+    from sklearn.linear_model import LinearRegression
+
+    path = stored(tmp_path, rows=4000)
+    there.setattr(far_exchange, "LONG", 1000)
+    estimator: Any = frail if kind == "frail" else LinearRegression()
+    options: dict[str, Any] = {"names": "number", "blocks": 20} if kind == "frail" else {"X": ["x", "z"]}
+    terms: dict[str, Any] = {"estimator": estimator, "delta": 1e-6, **options}
+    found = [asked(path, neighbours, engine=engine, **terms) for engine in (None, Unruly(2))]
+    assert str(found[0]) == str(found[1])

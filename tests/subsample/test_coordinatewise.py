@@ -11,6 +11,8 @@ from discreet.accounting.compose import implies
 from discreet.audit.replay import Recorder, replay
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
+from discreet.privacy.loss import Choice
+from discreet.subsample.block_plan import auto_blocks
 from discreet.subsample.coordinatewise import BlockMean, BlockMedian, least_blocks
 from discreet.subsample.vote import OpenVote, Vote
 
@@ -40,6 +42,7 @@ def pairs(width: int, blocks: int, count: int) -> list[audit.Pair]:
         BlockMean(12, 1, 30.0),
         BlockMean(12, 2, 60.0),
         BlockMean(40, 3, 20.0, 1e-6),
+        BlockMean(330, 3, 1.0, 1e-6),
         BlockMean(5, 1, 0.1),
         BlockMedian(40, 2, 30.0),
         BlockMedian(40, 1, 12.0),
@@ -50,6 +53,34 @@ def test_replacing_an_estimate_moves_every_draw_within_its_claim(mechanism: Any)
     assert implies(mechanism.loss, mechanism.guarantee)
     for index, pair in enumerate(pairs(mechanism.width, mechanism.blocks, 25)):
         assert not replay(mechanism, pair, seed=index)
+
+
+@pytest.mark.claim("coordinatewise.1")
+@pytest.mark.claim("coordinatewise.2")
+@pytest.mark.parametrize("width", [2, 3, 5])
+@pytest.mark.parametrize("epsilon", [1.0, 0.1])
+def test_delta_finds_several_places_and_scales_with_fewer_blocks(width: int, epsilon: float) -> None:
+    """Place and scale get what they need of rho, and no more than epsilon and delta are spent."""
+    few = least_blocks(width, epsilon, 1e-6)
+    assert few < 0.88 * least_blocks(width, epsilon)
+    for blocks in (few, round(1.5 * few)):
+        mechanism = BlockMean(blocks, width, epsilon, 1e-6)
+        assert mechanism.guarantee.delta == 1e-6
+        assert implies(mechanism.loss, mechanism.guarantee)
+        stages = mechanism.stages
+        found = [float(stages.part(name, Choice).epsilon) * blocks for name in ("centre", "scale")]
+        assert found[0] >= (42 if blocks == few else 52)  # places are missed less and less often
+        assert found[1] >= (52 if blocks == few else 54)
+    rows = np.random.default_rng(1).normal(5, 1, size=(few, width))
+    release = BlockMean(few, width, epsilon, 1e-6).release(rows, Seeded(1))
+    assert np.abs(release.value - 5).max() < 2.6  # noise of .4 a number: chance below 1e-6
+
+
+def test_many_people_have_as_many_blocks_as_pure_stages_need() -> None:
+    """What delta saves is for few people: fewer blocks would have more noise."""
+    usual: dict[str, Any] = {"aggregator": "mean", "smallest": 30, "rate": "unknown"}
+    assert auto_blocks(100_000, 3, 1.0, 1e-6, **usual) == auto_blocks(100_000, 3, 1.0, 0.0, **usual) == 2 * 597
+    assert auto_blocks(100_000, 3, 1.0, 1e-6, **usual, few=True) == 486
 
 
 @pytest.mark.claim("vote.1")

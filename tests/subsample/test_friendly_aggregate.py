@@ -177,7 +177,7 @@ def test_the_better_aggregator_is_chosen_by_public_numbers() -> None:
     assert few.provenance.parameters["aggregator"] == "coordinatewise"
     assert "coordinatewise 2." in compared(BlockFriends(1000, 5, epsilon=1.0, delta=1e-6))
     assert "friendly" in compared(BlockMean(2000, 2, 1.0, 1e-6))
-    assert "more blocks" in compared(BlockFriends(600, 5, epsilon=1.0, delta=1e-6))
+    assert "more blocks" in compared(BlockFriends(400, 5, epsilon=1.0, delta=1e-6))
 
 
 def test_the_default_correction_follows_public_numbers() -> None:

@@ -1,6 +1,7 @@
 """One table, however it comes: a list, numpy, pandas, polars, Arrow, CSV, Parquet, SQLite; a function or a session."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def stored(frame: pd.DataFrame, kind: str, folder: Path) -> str:
     """The table in a file."""
     path = folder / f"people.{kind}"
     if kind == "db":
-        with sqlite3.connect(path) as base:
+        with closing(sqlite3.connect(path)) as base, base:
             frame.to_sql("people", base, index=False)
         return f"sqlite:///{path}"
     (frame.to_csv if kind == "csv" else frame.to_parquet)(path, index=False)

@@ -317,3 +317,45 @@ def test_people_by_name_are_the_people_who_are_counted(name: str, kind: Kind) ->
         assert there.tolist() == (codes >= 0).tolist()
         assert numbered(names[there]).tolist() == codes[there].tolist()
         assert len(set(codes[there].tolist())) == people
+
+
+DATED: list[Any] = [
+    "31.12.2019",
+    "1.2.2020",
+    " 01.02.2020\t",
+    "2020-02-01",
+    "30.02.2020",
+    "12/25/2020",
+    "3/4/2020",
+    "1.2.20",
+]
+DATED += ["", None, "١.٢.٢٠٢٠", "1.2.2020 5", 5, *WORST]
+
+
+@pytest.mark.claim("cells.1")
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("dd.mm.yyyy", ["2019-12-31", "2020-02-01", "2020-02-01", "2020-02-01", None, None, None]),
+        ("dd/mm/yyyy", [None, None, None, "2020-02-01", None, None, "2020-04-03"]),
+        ("mm/dd/yyyy", [None, None, None, "2020-02-01", None, "2020-12-25", "2020-03-04"]),
+    ],
+)
+def test_how_dates_are_written_is_declared(tmp_path: Path, form: str, expected: list[str | None]) -> None:
+    """The same in objects, in Arrow's texts, in files, and cell by cell."""
+    wanted = [
+        math.nan if day is None else (datetime.date.fromisoformat(day) - datetime.date(1970, 1, 1)).days
+        for day in expected
+    ]
+
+    def days(source: Any) -> Any:
+        return read(source, types={"a": form}).columns([Want("a", "date")])["a"]
+
+    together = days({"a": DATED})
+    np.testing.assert_array_equal(np.asarray(together)[: len(wanted)], wanted)
+    np.testing.assert_array_equal(together, np.concatenate([days({"a": [cell]}) for cell in DATED]))
+    texts = [cell for cell in DATED if isinstance(cell, str)]
+    np.testing.assert_array_equal(days(pa.table({"a": texts})), days({"a": texts}))
+    (tmp_path / "a.csv").write_text("a\n" + "\n".join(DATED[:7]) + "\n")
+    np.testing.assert_array_equal(days(tmp_path / "a.csv"), wanted)
+    assert read({"a": DATED}, types={"a": form}).kinds["a"] == "date"

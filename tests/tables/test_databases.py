@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import BadInput
-from discreet.tables.databases import Duck
+from discreet.tables.backends import Duck
 from discreet.tables.opening import read
 from discreet.tables.table import Table
 from discreet.tables.wanted import Want

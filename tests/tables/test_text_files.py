@@ -217,3 +217,11 @@ def test_types_are_suggested_by_the_first_rows_for_their_owner(tmp_path: Path) -
     read(tmp_path / "a.csv", types=found)
     (tmp_path / "b.csv").write_text("n,x\n")
     assert read(tmp_path / "b.csv").suggested_types() == {}
+
+
+def test_written_dates_are_suggested_unless_two_ways_fit(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        "a,b,c,d\n1.2.2020,3/4/2020,13/4/2020,4/13/2020\n11.12.2020,5/6/2020,1/1/2020,1/1/2020\n"
+    )
+    found = read(tmp_path / "a.csv").suggested_types()
+    assert found == {"a": "dd.mm.yyyy", "b": "text", "c": "dd/mm/yyyy", "d": "mm/dd/yyyy"}

@@ -124,8 +124,9 @@ def run(out: Path | None, seed: int | None, *, quiet: bool) -> Story:
     console.print(Text(f"\nThe report, the plan and the ledger are in {story.folder}; open release/report.html."))
     console.print("What an epsilon means: [bold]discreet explain --epsilon 2.5 --delta 1e-5[/]")
     console.print(
-        "NHANES is a weighted survey, and this extract has no weights: intervals are about a population that these "
-        "people were drawn from at random, which is not the United States. Surveys with weights: weights=, clusters=."
+        "NHANES is a weighted survey; the package that this extract is made from leaves its weights out. So intervals "
+        "are about a population that these people were drawn from at random, which is not the United States. With "
+        "weights=, clusters= and strata= they are: docs/how-to-surveys.md."
     )
     if seed is not None:
         console.print("[bold red]Not for publication: the noise was seeded.[/]")

@@ -18,7 +18,7 @@ from discreet.plan.plan_file import read_plan
 from discreet.plan.profile_card import UNRECORDED
 from discreet.plan.run_plan import price_list, run_plan
 from discreet.privacy.exact import show
-from discreet.privacy.guarantee import Neighbours, plural
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.values import label
 from discreet.report import Report, from_json, page, sentence, to_csv, to_json, to_pdf
@@ -260,7 +260,7 @@ def show_profile(dossier: Mapping[str, Any]) -> None:
     for entry in report.releases:
         if not entry.columns:
             ((_, shown),) = entry.shown()
-            people = f"{in_brackets(shown.numbers[0])} {report.data.unit_plural or plural(report.data.unit)}"
+            people = f"{in_brackets(shown.numbers[0])} {report.data.units}"
             console.print(Text(clean(f"{report.title}: {people}"), style="bold"))
     console.print(_columns(profile_columns(report), console.width))
     this = report.budget.this

@@ -11,7 +11,8 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeVar
 
-from discreet.engines.retried import Done, folded, sealed
+from discreet.engines.exchanged import Bucket, Segments, made_of, segments_of
+from discreet.engines.retried import LOST, TRIES, Done, folded, sealed
 from discreet.errors import BadInput
 from discreet.privacy.exact import is_number
 
@@ -78,6 +79,23 @@ class Dask:
         todo = list(parts)
         return folded(partial(self._run, kernel, todo), len(todo), merge)
 
+    def exchange(
+        self, cut: Callable[[Any], list[bytes]], make: Callable[[list[bytes]], Any], parts: Iterable[Any], buckets: int
+    ) -> "list[_Kept]":
+        """What `make` makes of the segments of each bucket, which `cut` cuts parts into: kept on the workers, as parts.
+
+        A worker that is lost takes what it kept with it; Dask makes it again of the same parts.
+        """
+        todo = list(parts)
+        whole = self._ended(partial(self._begun, partial(segments_of, cut, buckets), todo), len(todo))
+
+        def begin(numbers: list[int]) -> dict[Any, int]:
+            ours = [self.client.map(_one, whole, number=number, pure=False) for number in numbers]
+            made = [self.client.submit(made_of, make, segments, pure=False) for segments in ours]
+            return dict(zip(made, numbers, strict=True))
+
+        return [_Kept(*found) for found in enumerate(self._ended(begin, buckets))]
+
     def opened(self, frame: Any) -> "_Frame | None":
         """A data frame of Dask, ready to be read in parts; None for anything else."""
         ours = type(frame).__module__.partition(".")[0].startswith("dask") and hasattr(frame, "to_delayed")
@@ -86,16 +104,11 @@ class Dask:
     def _run(
         self, kernel: Callable[[Any], Any], todo: list[Any], numbers: list[int] | None
     ) -> Iterator[tuple[int, Done | None]]:
-        from dask import delayed
         from dask.distributed import TimeoutError as Late
 
         numbers = list(range(len(todo))) if numbers is None else numbers
-        work, framed = partial(sealed, kernel), [n for n in numbers if isinstance(todo[n], _Lazy)]
-        plain = [number for number in numbers if not isinstance(todo[number], _Lazy)]
-        futures = self.client.map(work, [todo[number] for number in plain], pure=False)
-        lazy = [delayed(_on_partition, pure=False)(work, todo[n].number, todo[n].partition) for n in framed]
-        futures += self.client.compute(lazy) if lazy else []
-        waiting = dict(zip(futures, [*plain, *framed], strict=True))
+        waiting = self._begun(partial(sealed, kernel), todo, numbers)
+        futures = list(waiting)
         ended: SimpleQueue[Any] = SimpleQueue()
         for future in futures:
             future.add_done_callback(ended.put)
@@ -112,6 +125,40 @@ class Dask:
             except Exception:  # noqa: BLE001  it may quote a row
                 done = None
             yield waiting.pop(future), done
+
+    def _begun(self, work: Callable[[Any], Any], todo: list[Any], numbers: list[int]) -> dict[Any, int]:
+        """The tasks of some parts, and the number of each."""
+        from dask import delayed
+
+        framed = [n for n in numbers if isinstance(todo[n], _Lazy)]
+        kept = [n for n in numbers if isinstance(todo[n], _Kept)]
+        plain = [n for n in numbers if not isinstance(todo[n], _Lazy | _Kept)]
+        futures = self.client.map(work, [todo[number] for number in plain], pure=False)
+        lazy = [delayed(_on_partition, pure=False)(work, todo[n].number, todo[n].partition) for n in framed]
+        futures += self.client.compute(lazy) if lazy else []
+        futures += [self.client.submit(_on_bucket, work, todo[n].number, todo[n].made, pure=False) for n in kept]
+        return dict(zip(futures, [*plain, *framed, *kept], strict=True))
+
+    def _ended(self, begin: Callable[[list[int]], dict[Any, int]], count: int) -> list[Any]:
+        """Tasks that have ended, one for each number, what they gave left where it is; or LOST. [retried.1]"""
+        found: dict[int, Any] = {}
+        for _ in range(TRIES):
+            waiting = begin([number for number in range(count) if number not in found])
+            ended: SimpleQueue[Any] = SimpleQueue()
+            for future in waiting:
+                future.add_done_callback(ended.put)
+            with suppress(Empty):
+                while waiting:
+                    future = ended.get(timeout=self.limit)
+                    number = waiting.pop(future)
+                    if future.status == "finished":
+                        found[number] = future
+            if waiting:
+                with suppress(Exception):  # as above
+                    self.client.cancel(list(waiting), force=True)
+            if len(found) == count:
+                return [future for _, future in sorted(found.items())]
+        raise BadInput(LOST)  # [retried.1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,3 +204,19 @@ class _Partition:
 
 def _on_partition(work: Callable[[Any], Any], number: int, rows: Any) -> Any:
     return work(_Partition(number, rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A bucket that was made, on whichever worker has it."""
+
+    number: int
+    made: Any
+
+
+def _on_bucket(work: Callable[[Any], Any], number: int, raw: bytes) -> Any:
+    return work(Bucket(number, raw))
+
+
+def _one(segments: Segments, number: int) -> bytes | None:
+    return segments[number]

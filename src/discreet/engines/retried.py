@@ -54,3 +54,9 @@ def folded(
     if missing:
         raise BadInput(LOST)  # [retried.1]
     return None if whole is None else whole.found
+
+
+def persistent(kernel: Callable[[Any], Any], part: Any) -> Done | None:
+    """The same, tried where the part is as often as a fold would. [retried.1]"""
+    tries = (sealed(kernel, part) for _ in range(TRIES))
+    return next((done for done in tries if done is not None), None)

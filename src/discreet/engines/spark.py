@@ -17,7 +17,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Final, TypeVar
+from weakref import finalize
 
+from discreet.engines.exchanged import Bucket, made_of, segments_of
 from discreet.engines.messages import received, sent
 from discreet.engines.retried import LOST, TRIES, Done, folded, sealed
 from discreet.errors import BadInput
@@ -25,6 +27,7 @@ from discreet.privacy.exact import is_number
 
 R = TypeVar("R")
 SCHEMA: Final = "number long, found binary"
+SEGMENTS: Final = "bucket long, segment binary"
 JAVA: Final = 17
 LIMIT: Final = 600.0
 LONGEST: Final = 1e6  # seconds
@@ -102,15 +105,29 @@ class Spark:
     def fold(self, kernel: Callable[[Any], R], merge: Callable[[R, R], R], parts: Any) -> R | None:
         """The kernel of every part, merged; of a frame a partition is a part. [retried.1]"""
         self._wait()
-        if not isinstance(parts, _Partitions):
+        if not isinstance(parts, _Partitions | _Kept):
             todo = list(parts)
             return folded(partial(self._run, kernel, todo), len(todo), merge)
         for _ in range(TRIES):  # its partitions have no names: if one failed, all are worked on again
-            found = _collected(parts.frame, partial(_on_partition, partial(sealed, kernel)))
+            found = _collected(parts.frame, partial(_each, parts.read, partial(sealed, kernel)))
             if found is not None and None not in found.values():
                 done = [one.found for one in found.values() if one is not None]
                 return reduce(merge, done) if done else None
         raise BadInput(LOST)
+
+    def exchange(
+        self, cut: Callable[[Any], list[bytes]], make: Callable[[list[bytes]], Any], parts: Any, buckets: int
+    ) -> "_Kept":
+        """What `make` makes of the segments of each bucket, which `cut` cuts parts into: kept on the executors.
+
+        Spark brings segments of a bucket together, in any order. An executor that is lost takes what it kept with it;
+        Spark makes it again of the same parts.
+        """
+        self._wait()
+        frame, read = self._asked(parts)
+        cutting = partial(_cut, read, partial(segments_of, cut, buckets))
+        together = frame.mapInArrow(cutting, SEGMENTS).repartition(buckets, "bucket")
+        return _Kept.of(together.mapInArrow(partial(_made, partial(made_of, make)), SCHEMA))
 
     def opened(self, frame: Any) -> "_Frame | None":
         """A data frame of Spark, ready to be read in parts; None for anything else."""
@@ -138,11 +155,17 @@ class Spark:
     ) -> Iterator[tuple[int, Done | None]]:
         if not numbers:
             return
-        asked = self.session.range(0, len(numbers), 1, len(numbers))
-        items = [todo[number] for number in numbers]
-        found = _collected(asked, partial(_on_items, partial(sealed, kernel), items)) or {}
+        asked, read = self._asked([todo[number] for number in numbers])
+        found = _collected(asked, partial(_each, read, partial(sealed, kernel))) or {}
         for place, number in enumerate(numbers):
             yield number, found.get(place)
+
+    def _asked(self, parts: Any) -> tuple[Any, "Read"]:
+        """A frame whose rows or partitions stand for parts, and how a worker reads these."""
+        if isinstance(parts, _Partitions | _Kept):
+            return parts.frame, parts.read
+        items = list(parts)
+        return self.session.range(0, len(items), 1, len(items)), partial(_items, items)
 
 
 def _probe(session: Any, ended: "SimpleQueue[bool]") -> None:
@@ -203,11 +226,43 @@ class _Frame:
         return _Partitions(self.frame.select(*["`" + name.replace("`", "``") + "`" for name in columns]))
 
 
+Read = Callable[[Iterator[Any]], Iterator[tuple[int, Any]]]  # the parts of a partition, and their numbers
+
+
 @dataclass(frozen=True, slots=True)
 class _Partitions:
     """The partitions of a frame: they cannot be asked for one by one."""
 
     frame: Any
+
+    @property
+    def read(self) -> Read:
+        """A part each."""
+        return _partition
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class _Kept:
+    """Buckets that were made, a row each, as long as somebody has them."""
+
+    frame: Any
+
+    @classmethod
+    def of(cls, frame: Any) -> "_Kept":
+        """Made when they are first used, and kept then."""
+        found = cls(frame.persist())
+        finalize(found, _let_go, found.frame).atexit = False
+        return found
+
+    @property
+    def read(self) -> Read:
+        """A part each."""
+        return _buckets
+
+
+def _let_go(frame: Any) -> None:
+    with suppress(Exception):  # Spark may have stopped
+        frame.unpersist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,23 +290,52 @@ def _collected(frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]]) -> di
     return found
 
 
-def _on_items(work: Callable[[Any], Done | None], items: list[Any], batches: Iterator[Any]) -> Iterator[Any]:
+def _each(read: Read, work: Callable[[Any], Done | None], batches: Iterator[Any]) -> Iterator[Any]:
+    for number, part in read(batches):
+        yield _row(number, sent(work(part)))
+
+
+def _items(items: list[Any], batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
     for batch in batches:
         for place in batch.column(0).to_pylist():
-            yield _row(place, work(items[place]))
+            yield place, items[place]
 
 
-def _on_partition(work: Callable[[Any], Done | None], batches: Iterator[Any]) -> Iterator[Any]:
+def _partition(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
     from pyspark import TaskContext
 
     context: Any = TaskContext.get()
     number = context.partitionId()
-    yield _row(number, work(_Batches(number, iter(batches))))
+    yield number, _Batches(number, iter(batches))
 
 
-def _row(number: int, done: Done | None) -> Any:
+def _buckets(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
+    for number, raw in _pairs(batches):
+        yield number, Bucket(number, raw)
+
+
+def _cut(read: Read, work: Callable[[Any], list[bytes | None]], batches: Iterator[Any]) -> Iterator[Any]:
+    for _, part in read(batches):
+        for bucket, segment in enumerate(work(part)):
+            yield _row(bucket, segment, ("bucket", "segment"))
+
+
+def _made(make: Callable[[list[bytes | None]], bytes], batches: Iterator[Any]) -> Iterator[Any]:
+    """What is made of each bucket of a partition, which may have several, or none."""
+    segments: dict[int, list[bytes | None]] = {}
+    for bucket, segment in _pairs(batches):
+        segments.setdefault(bucket, []).append(segment)
+    for bucket in sorted(segments):
+        yield _row(bucket, make(segments.pop(bucket)))
+
+
+def _pairs(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
+    for batch in batches:
+        for place in range(batch.num_rows):
+            yield batch.column(0)[place].as_py(), batch.column(1)[place].as_py()
+
+
+def _row(number: int, raw: bytes | None, names: tuple[str, str] = ("number", "found")) -> Any:
     import pyarrow as pa  # noqa: TID251  mapInArrow takes and gives Arrow's batches
 
-    return pa.RecordBatch.from_pydict(
-        {"number": pa.array([number], pa.int64()), "found": pa.array([sent(done)], pa.binary())}
-    )
+    return pa.RecordBatch.from_arrays([pa.array([number], pa.int64()), pa.array([raw], pa.binary())], names=list(names))

@@ -144,13 +144,13 @@ def measured(trial: Trial, confidence: float | None) -> Expected:
     if world.total:
         noised *= rows / small
     runs = _run(trial, world, cost, FEW if world.parts else world.runs)
-    if world.parts and runs.releases and not _has_parts(runs.releases[0]):
+    if world.parts and runs.releases and not _has_parts(runs.releases[0], world):
         runs = _run(trial, world, cost, 2 * world.runs)
     how = f"simulated on made-up data, {runs.count} runs" + (f" of {small} rows, scaled" if small < rows else "")
     if len(runs.releases) < 2:
         return Expected(without=free, refused=runs.refused, how=how)
     known, scaled = None if world.sampling is None else world.sampling(rows), (math.sqrt(small / rows), noised)
-    if world.parts and _has_parts(runs.releases[0]):
+    if world.parts and _has_parts(runs.releases[0], world):
         found = _by_parts(runs, world, scaled, confidence, None if trial.options.get("model") else known)
     else:
         found = _by_runs(runs, world, scaled, confidence, known)
@@ -225,8 +225,8 @@ def rejected(trial: Trial, level: float, target: float | None = None) -> tuple[f
     return times / count, refused, how
 
 
-def _has_parts(release: Release[Any]) -> bool:
-    spread = release.spread
+def _has_parts(release: Release[Any], world: World) -> bool:
+    spread = release.spread if world.part is None else world.part(release.spread)
     return spread is not None and isinstance(spread.sampling, float) and isinstance(spread.privacy, float)
 
 
@@ -238,7 +238,7 @@ def _by_parts(
     A bar may take its own sampling part for larger than it is, to be safe; it is no larger than it is `known` to be.
     """
     sampled, noised = scaled
-    spreads = [release.spread for release in runs.releases]
+    spreads = [release.spread if world.part is None else world.part(release.spread) for release in runs.releases]
     seen = float(np.median([one.sampling for one in spreads if one is not None])) * sampled
     sampling = seen if known is None else min(seen, known)
     privacy = float(np.median([one.privacy for one in spreads if one is not None])) * noised

@@ -33,7 +33,6 @@ import numpy as np
 from discreet.errors import BadInput, Refused
 from discreet.hypotheses.goodness_of_fit import MOVED, checked_size, fewer, public_bins
 from discreet.hypotheses.null_distributions import DRAWS, Floats, Integers, check_draws, simulated_p_value
-from discreet.hypotheses.private_sizes import pairs
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace, pure
 from discreet.noise import distributions as simulated
@@ -46,7 +45,8 @@ from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, promised,
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import TestResult
 from discreet.statistics.histogram import Bins, Categories, counts
-from discreet.tables.entries import column, public_size
+from discreet.tables.entries import by_name, column, public_size
+from discreet.tables.streams import cell_counts, each
 from discreet.worlds.assumptions import About, Effect
 from discreet.worlds.shapes import group_sizes, tilt, tilted
 
@@ -140,14 +140,14 @@ class IndependenceTest:
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy chi-square statistic and its p-value."""
-        cells = self.cells(rows)
+        cells = each(self.cells, by_name(rows, "x", "y"), np.int64)
         size, name = public_size(cells, self.neighbours), "test of independence"
         shown = {"bins": (self.one.names, self.other.names), "rows": size}
         provenance = Provenance("IndependenceTest", shown, rng.secure, notes=(LIMIT,))
         if (refusal := refusal_of(self, size)) is not None:
             return Release(self.guarantee, provenance, refusal=refusal, name=name)
         shape, moved = (len(self.one), len(self.other)), 1 if size is None else MOVED
-        exact_counts = np.bincount(cells, minlength=shape[0] * shape[1] + 1).astype(np.int64)
+        exact_counts = cell_counts(cells, shape[0] * shape[1] + 1)
         noisy = rng.blur(exact_counts, sensitivity=moved, cost=Laplace(self.epsilon))  # [category_tests.1]
         scale = laplace_scale(moved, self.epsilon)
         table = noisy[:-1].reshape(1, *shape)
@@ -168,10 +168,9 @@ class IndependenceTest:
         if size is not None:
             checked_size(size, self.epsilon, Refused)
 
-    def cells(self, rows: Any) -> Integers:
+    def cells(self, pairs: Mapping[str, Any]) -> Integers:
         """The cell of each pair; the last one for those with an entry that is not listed. [category_tests.1]"""
-        first, second = pairs(rows)
-        i, j = self.one.indices(first), self.other.indices(second)
+        i, j = self.one.indices(pairs["x"]), self.other.indices(pairs["y"])
         outside = (i == len(self.one)) | (j == len(self.other))
         found: Integers = np.where(outside, len(self.one) * len(self.other), i * len(self.other) + j)
         return found
@@ -271,13 +270,6 @@ def closeness_test(
     return Wrapped(ClosenessTest(bins, x.size or 0, epsilon, unit=people.unit), before=values_of)
 
 
-def _pairs(columns: Mapping[str, Any]) -> Any:
-    one, other = (np.asarray(columns[name]).astype(object) for name in ("x", "y"))
-    rows = np.empty(len(one), dtype=object)
-    rows[:] = list(zip(one, other, strict=True))
-    return rows
-
-
 def _world_of_pairs(about: About) -> Effect:
     if about.given.get("categories") is None:
         bins = about.whole("bins", 3, 2, 1000)
@@ -294,7 +286,7 @@ def _world_of_pairs(about: About) -> Effect:
     return Effect(make=make)
 
 
-@statistic({"x": category(), "y": category()}, rows=_pairs, world=_world_of_pairs)
+@statistic({"x": category(streams=True), "y": category(streams=True)}, rows=dict, world=_world_of_pairs)
 def independence_test(
     people: Public, x: Columns, y: Columns, *, epsilon: Number, categories: Any
 ) -> Mechanism[TestResult]:

@@ -59,7 +59,7 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import TestResult
 from discreet.statistics.histogram import Bins, Categories, Edges, counts
-from discreet.tables.entries import column, public_size
+from discreet.tables.entries import long_column, public_size
 from discreet.worlds.assumptions import About, Effect
 from discreet.worlds.shapes import tilt, tilted
 
@@ -104,7 +104,7 @@ class FitTest:
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The noisy chi-square statistic and its p-value."""
-        values = column(rows)
+        values = long_column(rows)
         size = public_size(values, self.neighbours)
         provenance = Provenance("FitTest", {"bins": self.bins.names, "rows": size}, rng.secure)
         if (refusal := refusal_of(self, size)) is not None:
@@ -229,7 +229,7 @@ def public_bins(categories: Any, edges: Any) -> Bins:
 
 def _reads(options: Mapping[str, Any]) -> Reads:
     listed = options.get("categories") is not None or isinstance(options.get("null"), Mapping)
-    return category() if listed else number()
+    return category(streams=True) if listed else number(streams=True)
 
 
 def _world(about: About) -> Effect:

@@ -19,6 +19,7 @@ Source
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -27,7 +28,7 @@ from discreet.errors import BadInput
 from discreet.hypotheses.limited_tests import LimitedMeansTest
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import GroupsTest, RankSumTest
-from discreet.privacy.declaration import Columns, Public, category, number, statistic
+from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.loss import Loss
@@ -36,7 +37,8 @@ from discreet.privacy.release import Release
 from discreet.privacy.values import TestResult, label
 from discreet.statistics.histogram import Categories
 from discreet.statistics.proportion import Alternative
-from discreet.tables.entries import column, numbers_of
+from discreet.tables.entries import by_name, numbers_of
+from discreet.tables.streams import each
 from discreet.worlds.assumptions import About, Effect
 
 Of = Literal["distribution", "mean"]
@@ -78,22 +80,23 @@ class NamedGroups:
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The test, with its null hypothesis in words; or a refusal."""
-        if isinstance(rows, Mapping):
-            values, groups = (column(part) for part in rows.values())
-        else:
-            pairs = [row if isinstance(row, list | tuple) and len(row) == 2 else (None, None) for row in column(rows)]
-            values, groups = (column([row[place] for row in pairs]) for place in (0, 1))
-        place = self.between.indices(groups)
-        numbered = np.where(place < len(self.between), place, -1)  # [groups_test.1]
-        found = self.inner.release(np.column_stack([numbered, numbers_of(values)]), rng)  # [groups_test.1]
+        numbered = each(partial(_numbered, between=self.between), by_name(rows, "x", "groups"), np.float64)
+        found = self.inner.release(numbered, rng)  # [groups_test.1]
         names = [label(one) for one in self.between.names]
         null = f"null hypothesis: {', '.join(names[:-1])} and {names[-1]} {NULLS[self.of]}"
         history = replace(found.provenance, notes=(null, *found.provenance.notes))
         return replace(found, provenance=history)
 
 
+def _numbered(pairs: Mapping[str, Any], *, between: Categories) -> Any:
+    """The number of each row's group, -1 for none, and its value. [groups_test.1]"""
+    place = between.indices(pairs["groups"])
+    return np.column_stack([np.where(place < len(between), place, -1), numbers_of(pairs["x"])])
+
+
 def _world(about: About) -> Effect:
     between, effect = about.option("between", ["a", "b"]), about.number("effect", 0.3, -1e6, 1e6)
+    effect *= -1 if about.given.get("alternative") == "greater" else 1  # that is for a first group that is larger
     about.say(f"normal groups of one size, each shifted by {effect:g} standard deviations from the one before")
 
     def make(g: Any, n: int) -> dict[str, Any]:
@@ -104,7 +107,15 @@ def _world(about: About) -> Effect:
     return Effect(make=make, most=2000)
 
 
-@statistic({"x": number(), "groups": category()}, rows=dict, world=_world)
+def _reads(options: Mapping[str, Any]) -> Reads:
+    return number(streams=options.get("of") == "mean")  # ranks are of all values at once
+
+
+def _groups(options: Mapping[str, Any]) -> Reads:
+    return category(streams=options.get("of") == "mean")
+
+
+@statistic({"x": _reads, "groups": _groups}, rows=dict, world=_world)
 def groups_test(
     people: Public,
     x: Columns,

@@ -28,6 +28,7 @@ Source
 import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -44,7 +45,8 @@ from discreet.stages.normal_laplace import tail
 from discreet.statistics.histogram import Categories
 from discreet.statistics.life_table import Floats, LifeTable, TimeGrid, event_in_words, noisy_table
 from discreet.statistics.proportion import Alternative, check_alternative
-from discreet.tables.entries import column, numbers_of, public_size
+from discreet.tables.entries import by_name, numbers_of, public_size
+from discreet.tables.streams import each
 from discreet.worlds.assumptions import About, Effect
 
 LEAST: Final = 10.0  # people of each group at the end of an interval that is used
@@ -87,11 +89,9 @@ class LogRankTest:
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The sum of observed less expected events of the first group, and the p-value; or a refusal."""
-        time, event, group = _columns(rows)
-        size = public_size(time, self.neighbours)
-        place, wide = self.between.indices(group), 2 * len(self.grid) + 1
-        cells = self.grid.places(time, event)
-        cells = np.where((place < 2) & (cells < wide), place * wide + cells, 2 * wide)  # [log_rank.1]
+        triples = by_name(rows, "time", "event", "groups")
+        size = public_size(triples, self.neighbours)
+        cells = each(partial(_cells, grid=self.grid, between=self.between), triples, np.int64)  # [log_rank.1]
         terms: dict[str, Any] = {"epsilon": self.epsilon, "neighbours": self.neighbours, "rng": rng}
         tables = noisy_table(cells, 2, self.grid, **terms)  # [log_rank.1]
         names = [label(one) for one in self.between.names]
@@ -145,14 +145,11 @@ def _slopes(table: LifeTable, of_events: Floats, of_watched: Floats) -> float:
     return float(squares.sum() + later * so_far[-1] ** 2)
 
 
-def _columns(rows: Any) -> tuple[Any, Any, Any]:
-    """Times, events and groups."""
-    if isinstance(rows, Mapping):
-        time, event, group = (column(part) for part in rows.values())
-    else:
-        listed = [row if isinstance(row, list | tuple) and len(row) == 3 else (None,) * 3 for row in column(rows)]
-        time, event, group = (column([row[place] for row in listed]) for place in range(3))
-    return numbers_of(time), numbers_of(event), group
+def _cells(triples: Mapping[str, Any], *, grid: TimeGrid, between: Categories) -> Any:
+    """The cell of each row, group after group; the last for those that count nowhere. [log_rank.1]"""
+    place, wide = between.indices(triples["groups"]), 2 * len(grid) + 1
+    cells = grid.places(numbers_of(triples["time"]), numbers_of(triples["event"]))
+    return np.where((place < 2) & (cells < wide), place * wide + cells, 2 * wide)
 
 
 def _world(about: About) -> Effect:
@@ -177,7 +174,11 @@ def _world(about: About) -> Effect:
     return Effect(make=make, most=2000)
 
 
-@statistic({"time": number(), "event": boolean(event=True), "groups": category()}, rows=dict, world=_world)
+@statistic(
+    {"time": number(streams=True), "event": boolean(streams=True, event=True), "groups": category(streams=True)},
+    rows=dict,
+    world=_world,
+)
 def log_rank_test(
     people: Public,
     time: Columns,

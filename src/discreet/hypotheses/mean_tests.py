@@ -29,7 +29,7 @@ Source
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -45,7 +45,7 @@ from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
 from discreet.hypotheses.signed_tests import SymmetryTest
-from discreet.privacy.declaration import Columns, Public, grouped, number, statistic, values_of
+from discreet.privacy.declaration import Columns, Public, Reads, grouped, number, statistic, values_of
 from discreet.privacy.exact import Number, show, solve
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Laplace, Loss
@@ -69,7 +69,7 @@ from discreet.stages.normal_stages import clipped_square, find_place, mean_radiu
 from discreet.statistics.mean import plan_mean
 from discreet.statistics.normal import NOTE, GaussianMean, odd_scale, pure_stages, too_few
 from discreet.statistics.proportion import Alternative
-from discreet.tables.entries import column, numbers, public_size
+from discreet.tables.entries import long_column, numbers, public_size
 from discreet.worlds.shapes import shifted_sample, two_groups
 
 Model = Literal["gaussian"] | None
@@ -114,7 +114,7 @@ class MeanTest:
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The mean less the null hypothesis, and the p-value; or a refusal."""
-        values = column(rows)
+        values = long_column(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         found = _planned(self, size).release(values, rng)  # [mean_tests.1]
         provenance = replace(found.provenance, mechanism="MeanTest", notes=(*found.provenance.notes, LIMIT))
@@ -274,7 +274,11 @@ def _planned(test: MeanTest, size: int | None) -> Mechanism[float]:
     )
 
 
-@statistic({"x": number()}, world=shifted_sample)
+def _reads(options: Mapping[str, Any]) -> Reads:
+    return number(streams=options.get("model") != "symmetric")  # that is tested by ranks
+
+
+@statistic({"x": _reads}, world=shifted_sample)
 def mean_test(
     people: Public,
     x: Columns,

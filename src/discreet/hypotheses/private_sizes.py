@@ -52,7 +52,7 @@ from discreet.privacy.loss import Approximate, Laplace
 from discreet.privacy.mechanism import MISCOUNTED, Mechanism, Randomness, check, refusal_of, what_to_do
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import TestResult
-from discreet.tables.entries import column, numbers_of
+from discreet.tables.entries import by_name, numbers_of
 
 COUNTING: Final = Fraction(1, 10)  # of epsilon, for the number of people
 GROUPS: Final = Fraction(1, 5)  # the same where seats must not be empty
@@ -265,14 +265,6 @@ def lost_people(groups: int, counting: Laplace) -> int:
 
 def grouped_rows(rows: Any, groups: int) -> tuple[Integers, Floats]:
     """The group of each row, -1 for none, and its value."""
-    one, other = (numbers_of(part) for part in pairs(rows))
+    one, other = (numbers_of(part) for part in by_name(rows, "group", "value").values())
     known = (one >= 0) & (one < groups) & (one == np.floor(one))
     return np.where(known, np.where(known, one, 0), -1).astype(np.int64), other
-
-
-def pairs(rows: Any) -> tuple[Any, Any]:
-    """Two columns out of pairs; what is no pair is two missing entries."""
-    if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == 2:
-        return column(rows[:, 0]), column(rows[:, 1])
-    split = [row if isinstance(row, list | tuple) and len(row) == 2 else (None, None) for row in column(rows)]
-    return column([row[0] for row in split]), column([row[1] for row in split])

@@ -2,11 +2,11 @@
 
 Releases
     Values are measured from a public or released centre c. A distance C near the median of |x - c|, for each of two
-    samples, and the larger counts; the noisy number of people within 3 C, and how many more of those beyond it are
-    above c than below (of two samples the difference of that, in people of the smaller). Where both say that the tails
-    are balanced, the limit is T = 3 C; elsewhere it is T = C 2^(k / 4), k = -16, ..., 240. For each sample the noisy
-    sums of u = 3 (x - c) / 4 T, which is +-1 where |x - c| > T, and of (m - min(u^2, m)) / 2, with m = 1 for balanced
-    tails and m = 9/16 for others, which few people are beyond.
+    samples, and the larger counts; the noisy number of people within S, 2.5 C or of two samples 3 C, and how many more
+    of those beyond it are above c than below (of two samples the difference of that, in people of the smaller). Where
+    both say that the tails are balanced, the limit is T = 3 C; elsewhere it is T = C 2^(k / 4), k = -16, ..., 240. For
+    each sample the noisy sums of u = 3 (x - c) / 4 T, which is +-1 where |x - c| > T, and of (m - min(u^2, m)) / 2,
+    with m = 1 for balanced tails and m = 9/16 for others, which few people are beyond.
 Promise
     [tail_limits.1] Pure: the epsilons of the stages that run sum to the same, with balanced tails and without, under
           both relations. In two samples who is in which is public under REPLACE, and hidden under ADD_OR_REMOVE.
@@ -14,11 +14,11 @@ Promise
           a tail beyond T that falls by a factor e with each T / 3, and for a slightly skewed normal distribution with
           T = 2 standard deviations. Samples of one distribution have one mean of u.
     [tail_limits.3] Where clearly more people are far on one side, the mean of all values may lie to that side of the
-          limited one by 2 scales of the noise on the sum of u: a test about it takes no such surplus for evidence.
+          limited one by 3 scales of the noise on the sum of u: a test about it takes no such surplus for evidence.
           Where the balance is not looked for, either side may be. Released numbers say which.
 Why
     [tail_limits.1] What the choice of T would have cost goes to the sums if tails are balanced, which released numbers
-    decide. C is [locate.1]. A person is within 3 C and counts 1 in the one number, or is beyond and counts at most 1,
+    decide. C is [locate.1]. A person is within S and counts 1 in the one number, or is beyond and counts at most 1,
     up or down, in the other: both together move by at most 1 in L1 for one who joins, and by 2 for one who is replaced.
     T is chosen by whole scores, 2 N - n (N people beyond the limit, n in all) plus a public number for each k: a person
     who joins moves N by 0 or 1 for each k and n by 1, so each score by exactly 1; one who is replaced moves it by at
@@ -31,13 +31,15 @@ Why
     g (t^2 - 1) f(t) / 3 and its integral beyond T is g T f(T) / 3: T / (T^2 - 1) for each person, T / 3 for T = 2.
     [tail_limits.3] T leaves out people in proportion to the noise, so what a tail longer than an exponential one is
     undercounted by is a multiple of its scale: measured, 0.9 scales for a lognormal tail of log-deviation 1 and 1.3 for
-    a Pareto tail of index 3, at n epsilon of 500 and of 1000. What is allowed, 2, is a constant; the side was released.
+    a Pareto tail of index 3, at n epsilon of 500 and of 1000. What is allowed, 3, is a constant; the side was released.
+    The balance of one sample is looked for at 2.5 C, within the limit, because more of a longer tail is beyond that:
+    7.5% of an exponential column, 6 scales of the noise on their number, of which 3 count as clear.
 Needs
     If more than half of the values are c itself a limit may not be found: a refusal. The balance is looked for where
-    n epsilon is 440 or more (REPLACE: 880), in two samples 550 (1100) in the smaller.
+    n epsilon is 340 or more (REPLACE: 680), in two samples 500 (1000) in the smaller.
 Accuracy
     Balanced tails: a reach of 4 C, 2.7 standard deviations of a normal column. Other tails: a limit e times as wide
-    must save as many people as 2.5 nats are worth, 13 / epsilon (REPLACE: 20 / epsilon); so T leaves out about that
+    must save as many people as 2 nats are worth, 10 / epsilon (REPLACE: 16 / epsilon); so T leaves out about that
     many over h, the slope of log N over log T there.
 Source
     Huang, Liang and Yi 2021 for clips that weigh people against noise; the score without a target rank, the balance
@@ -45,8 +47,9 @@ Source
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -60,22 +63,25 @@ from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import Moment, enough, fitting_bits, noise_size
 from discreet.stages.locate import median_distance, moves
+from discreet.tables.streams import Numbers, added, fold
 
 PARTS: Final = 4  # of a binade: candidates for the limit
 PLACES: Final = np.arange(-4 * PARTS, 60 * PARTS + 1)
 LOW: Final = -3 * PARTS  # places from which on there is a limit: below it, nobody seems to be within any
-STEEP: Final = 2.5  # nats that a limit e times as wide must save
+STEEP: Final = 2.0  # nats that a limit e times as wide must save
 GRAINS: Final = 64  # steps of a score
 BEYOND: Final = Fraction(4, 3)  # what a value beyond the limit counts as, in limits
 ROUNDED: Final = 2.0**-50  # of the centre: values closer to it are as good as at it
 FINDS: Final = (1e-280, 1e280)  # distances that are neither nothing nor too large to be summed
-SCALE, FAR = Fraction(7, 100), Fraction(1, 5)  # of epsilon
+SCALE, FAR = Fraction(1, 20), Fraction(1, 5)  # of epsilon
 FAR_SEEN: Final = Fraction(1, 4)  # the same as FAR where a row is replaced
 NEAR: Final = 3  # median distances within which balanced tails are limited: two standard deviations of a normal column
-BALANCE: Final = 110  # n epsilon times the share for the balance: an exponential tail is then 6 scales of its noise
-EVEN: Final = 2.5  # scales of noise by which balanced tails may seem to differ
-LONGER: Final = 2.0  # scales of noise by which a longer tail may pull the mean of all values to its side
-INSIDE: Final = 0.75  # of all people, who seem to be within the limit of balanced tails
+SEEN: Final = (2.5, 3.0)  # of one sample and of two: median distances beyond which the balance is looked for
+# The same: n epsilon times the share for the balance. One exponential tail is then 6 scales of its noise.
+BALANCE: Final = (85, 100)
+EVEN: Final = 3.0  # scales of noise by which balanced tails may seem to differ
+LONGER: Final = 3.0  # scales of noise by which a longer tail may pull the mean of all values to its side
+INSIDE: Final = 0.7  # of all people, who seem to be within SEEN where tails are balanced
 LOCATED: Final = 50  # n epsilon with which a median is found under ADD_OR_REMOVE; four times as much under REPLACE
 LOST: Final = (
     "no distance was found that most values stay within; if more than half of them are one number, "
@@ -99,7 +105,7 @@ class Limits(NamedTuple):
 class Samples(NamedTuple):
     """The values of each sample, a public or noisy number of them, and where they are measured from."""
 
-    parts: Sequence[Floats]
+    parts: Sequence[Numbers]
     sizes: Sequence[int]
     centre: float
     neighbours: Neighbours
@@ -112,7 +118,7 @@ def limit_shares(
     samples, balance, public = max(1, len(sizes)), None, neighbours.size_is_public
     scale = located(min(sizes, default=0), epsilon, neighbours, Fraction(1, 8 * samples) if public else SCALE)
     if sizes:
-        nats = BALANCE * moved_by_one(neighbours)
+        nats = BALANCE[samples - 1] * moved_by_one(neighbours)
         balance = Fraction(nats, min(sizes)) / exact(epsilon)
     return {
         "scale": Share(scale * samples, Choice, times=samples),
@@ -137,7 +143,7 @@ def limited_at(
     near = min(max(*found, abs(centre) * ROUNDED, FINDS[0]), FINDS[1])  # [tail_limits.1]
     if "balance" not in given:
         return limits_of(people, near, given, rng)._replace(below=LONGER, above=LONGER), given  # [tail_limits.3]
-    surplus, most_are_near = tails_seen(people, NEAR * near, given.part("balance", Laplace), rng)
+    surplus, most_are_near = tails_seen(people, SEEN[len(people.parts) - 1] * near, given.part("balance", Laplace), rng)
     if not surplus and most_are_near:
         return Limits(centre, NEAR * near, float(BEYOND) * NEAR * near), stages(people.sizes, True)  # [tail_limits.1]
     below, above = max(0.0, -LONGER * surplus), max(0.0, LONGER * surplus)  # [tail_limits.3]
@@ -160,12 +166,20 @@ def counted_tails(people: Samples, limit: float, bits: int) -> Any:
     [tail_limits.1]"""
     surplus = within = 0
     for number, (part, size) in enumerate(zip(people.parts, people.sizes, strict=True)):
-        above = int(np.count_nonzero(part > people.centre + limit))
-        below = int(np.count_nonzero(part < people.centre - limit))
+        below, above = fold(partial(_tails, low=people.centre - limit, high=people.centre + limit), added, part)
         weight = (min(people.sizes) << bits) // size  # at most 2^bits
         surplus += (above - below) * (-weight if number else weight)
         within += (len(part) - above - below) << bits
     return np.array([surplus, within], dtype=object)
+
+
+def _tails(given: Iterator[Floats], *, low: float, high: float) -> tuple[int, int]:
+    """A kernel: how many are below and above."""
+    below = above = 0
+    for piece in given:
+        below += int(np.count_nonzero(piece < low))
+        above += int(np.count_nonzero(piece > high))
+    return below, above
 
 
 def moved_by_one(neighbours: Neighbours) -> int:
@@ -176,13 +190,12 @@ def moved_by_one(neighbours: Neighbours) -> int:
 def limits_of(people: Samples, near: float, stages: Allocation, rng: Randomness) -> Limits:
     """A limit that few people are beyond, as far as it is worth its noise; refused if there is none.
     [tail_limits.1]"""
-    values, cost, moved = np.concatenate(people.parts), stages.part("limit", Choice), 2 * moves(people.neighbours)
+    cost, moved = stages.part("limit", Choice), 2 * moves(people.neighbours)
     candidates = near * 2.0 ** (PLACES / PARTS)
-    with np.errstate(all="ignore"):
-        distances = np.nan_to_num(np.abs(values - people.centre), nan=0.0, posinf=np.inf)
-    within = np.cumsum(np.bincount(np.searchsorted(candidates, distances), minlength=len(PLACES) + 1))[:-1]
+    kernel = partial(_distances, centre=people.centre, candidates=candidates)
+    within = np.cumsum(sum(fold(kernel, added, part) for part in people.parts))[:-1]
     price = np.rint(PLACES * float(STEEP * math.log(2) * 2 * moved * GRAINS / (PARTS * exact(cost.epsilon))))
-    scores = GRAINS * (len(values) - 2 * within) + price.astype(np.int64)  # 2 N - n, N = n - within
+    scores = GRAINS * (sum(map(len, people.parts)) - 2 * within) + price.astype(np.int64)  # 2 N - n, N = n - within
     chosen = rng.choose(scores, sensitivity=moved * GRAINS, cost=cost)  # [tail_limits.1]
     if PLACES[chosen] < LOW or near >= FINDS[1]:
         raise Refused(LOST)
@@ -190,13 +203,23 @@ def limits_of(people: Samples, near: float, stages: Allocation, rng: Randomness)
     return Limits(people.centre, limit, float(BEYOND) * limit, 1 / BEYOND**2)
 
 
+def _distances(given: Iterator[Floats], *, centre: float, candidates: Floats) -> Any:
+    """A kernel: how many are within each candidate, and not within one before."""
+    found = np.zeros(len(candidates) + 1, dtype=np.int64)
+    for piece in given:
+        with np.errstate(all="ignore"):
+            distances = np.nan_to_num(np.abs(piece - centre), nan=0.0, posinf=np.inf)
+        found += np.bincount(np.searchsorted(candidates, distances), minlength=len(found))
+    return found
+
+
 def limited_sums(people: Samples, at: Limits, stages: Allocation, rng: Randomness) -> list[list[Moment]]:
     """The noisy sums of u and of its square in each sample, and their noise. [tail_limits.1]"""
     cost, count = stages.part("mean", Laplace), len(people.parts)
     bits = fitting_bits(cost)
     moved = moved_by_one(people.neighbours) << bits  # [tail_limits.1]
-    steps = [limited_steps(part, at, bits) for part in people.parts]
-    totals = np.array([int(both[kind].sum()) for kind in (0, 1) for both in steps], dtype=object)
+    steps = [fold(partial(_limited_sums, at=at, bits=bits), added, part) for part in people.parts]
+    totals = np.array([both[kind] for kind in (0, 1) for both in steps], dtype=object)
     noisy = rng.blur(totals, sensitivity=moved, cost=cost)  # [tail_limits.1]
     noise, sums = noise_size(moved, cost) / 2**bits, [int(total) / 2**bits for total in noisy]
     counted = 1 / float(stages.part("size", Laplace).epsilon) if "size" in stages else 0.0
@@ -207,6 +230,15 @@ def limited_sums(people: Samples, at: Limits, stages: Allocation, rng: Randomnes
             for size, rest in zip(people.sizes, sums[count:], strict=True)
         ],
     ]
+
+
+def _limited_sums(given: Iterator[Floats], *, at: Limits, bits: int) -> tuple[int, int]:
+    """A kernel: the sums of both."""
+    first = second = 0
+    for piece in given:
+        ones, rests = limited_steps(piece, at, bits)
+        first, second = first + int(ones.sum()), second + int(rests.sum())
+    return first, second
 
 
 def limited_steps(values: Floats, at: Limits, bits: int) -> tuple[Any, Any]:

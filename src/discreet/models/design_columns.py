@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -9,7 +10,9 @@ import numpy as np
 from discreet.accounting.allocation import Allocation
 from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds
+from discreet.stages.gram import Rows
 from discreet.stages.octaves import place_of
+from discreet.tables.streams import column_of, each
 
 UNIFORM: Final = math.sqrt(3)  # half-widths of an even distribution in standard deviations
 HIDDEN: Final = (
@@ -41,12 +44,12 @@ CONSTANT: Final = DesignColumn("the intercept", None, (0.0, 1.0))
 
 
 def placed(
-    rows: Floats, columns: tuple[DesignColumn, ...], costs: Allocation, size: float, drawn: dict[str, Any]
+    rows: Rows, columns: tuple[DesignColumn, ...], costs: Allocation, size: float, drawn: dict[str, Any]
 ) -> tuple[Floats, Floats] | str:
     """The centre and the unit of each column, found where they are not public; or why there is none. `size` is the
     number of rows, public or released. [newton_stages.1]"""
     places = [
-        column.place or place_of(np.ascontiguousarray(rows[:, index]), costs, size=size, **drawn)
+        column.place or place_of(column_of(rows, index), costs, size=size, **drawn)
         for index, column in enumerate(columns)
     ]
     if None in places:  # [newton_stages.2]
@@ -56,9 +59,15 @@ def placed(
     return centres, units
 
 
-def reachable(rows: Floats, columns: tuple[DesignColumn, ...]) -> None:
-    """In place: entries within public bounds, infinite ones without bounds missing; then a row with a missing entry is
-    missing as a whole, or its predictors would be in H and its score in no sum. [newton_stages.3]"""
+def reachable(rows: Rows, columns: tuple[DesignColumn, ...]) -> Rows:
+    """Entries within public bounds, infinite ones without bounds missing; then a row with a missing entry is missing as
+    a whole, or its predictors would be in H and its score in no sum. An array may be changed. [newton_stages.3]"""
+    found: Rows = each(partial(_reachable, columns=columns), rows)
+    return found
+
+
+def _reachable(rows: Floats, *, columns: tuple[DesignColumn, ...]) -> Floats:
+    rows = rows if rows.flags.writeable else rows.copy()
     for place, column in enumerate(columns):
         values = rows[:, place]
         if column.bounds is not None:
@@ -66,6 +75,7 @@ def reachable(rows: Floats, columns: tuple[DesignColumn, ...]) -> None:
         else:
             values[np.isinf(values)] = math.nan  # [newton_stages.3]
     rows[np.isnan(rows).any(axis=1)] = math.nan  # [newton_stages.3]
+    return rows
 
 
 def own_units(columns: tuple[DesignColumn, ...], centres: Floats, units: Floats) -> tuple[Floats, Floats]:

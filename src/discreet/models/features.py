@@ -25,14 +25,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
-from discreet.privacy.declaration import Columns, stacked
+from discreet.privacy.declaration import Columns, Reading, Reads, category, number, stacked
 from discreet.privacy.exact import is_number
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Gaussian
@@ -51,6 +52,7 @@ BEND: Final = 2  # R from which on a row in a frame weighs as the square of its 
 WIDE: Final = 16  # units that hold all but a few values
 WIDEST: Final = 1000  # features
 BLOCK: Final = 1 << 13  # rows at a time
+BESIDE: Final = ("offset", "weights")  # in this order, in rows
 DECLARED: Final = "An outcome that is not 0 and 1 needs its classes declared"
 
 
@@ -279,6 +281,37 @@ def features_and_outcome(columns: Mapping[str, Any]) -> Any:
     if not isinstance(columns["X"], dict) or "y" in columns:
         return stacked(columns)
     return columns["X"] | {OWN + name: values for name, values in columns.items() if name != "X"}
+
+
+def sums_read(width: Literal["one", "several"], options: Mapping[str, Any], *, optional: bool = False) -> Reads:
+    """Numbers of a regression: sums of them are taken where rows are, unless it is by formula or looks at places."""
+    formula = isinstance(options.get("X"), str) and "~" in options["X"]
+    held = formula or options.get("method", "auto") not in ("auto", "moments", "descent")
+    return number(width, streams=not held, optional=optional)
+
+
+REGRESSION: Final = {
+    "X": partial(sums_read, "several"),
+    **dict.fromkeys(("y", *BESIDE), partial(sums_read, "one", optional=True)),
+}
+
+
+def steps_read(width: Literal["one", "several"], options: Mapping[str, Any], *, optional: bool = False) -> Reads:
+    """The same of a logistic model: a tilted minimum and the coding of classes are of rows that are held."""
+    beside = any(options.get(name) is not None for name in BESIDE)
+    sums = options.get("classes") is None and (options.get("method") == "descent" or beside)
+    return sums_read(width, options, optional=optional) if sums else number(width, optional=optional)
+
+
+def _outcome(options: Mapping[str, Any]) -> Reads:
+    return steps_read("one", options, optional=True) if options.get("classes") is None else category(optional=True)
+
+
+LOGISTIC: Final[Mapping[str, Reading]] = {
+    "X": partial(steps_read, "several"),
+    "y": _outcome,
+    **dict.fromkeys(BESIDE, partial(steps_read, "one", optional=True)),
+}
 
 
 def named_columns(X: Columns, names: Sequence[str] | None) -> Columns:  # noqa: N803

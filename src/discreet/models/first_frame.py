@@ -1,6 +1,7 @@
 """The frame of a regression and its first fit, from a noisy sum of outer products of rows with their outcome."""
 
 import math
+from typing import Final
 
 import numpy as np
 
@@ -8,6 +9,8 @@ from discreet.models.design_columns import CONSTANT, DesignColumn
 from discreet.stages.clip import Floats
 from discreet.stages.gram import FINE, Frame
 from discreet.stages.shrinkage import to_diagonal
+
+FARTHEST: Final = 1.5  # units of the linear part: no step of these is longer
 
 
 def started(moments: Floats, noise: float, *, bare: bool = False) -> tuple[Floats, Floats]:
@@ -62,3 +65,9 @@ def deviations(
     means = moments[0] if columns[0] is CONSTANT else np.zeros(len(moments))
     mean_weight = max(float(moments[0, 0]), 1e-300) if weighted else 1.0
     return np.sqrt(np.maximum(np.diag(moments) - means**2 / mean_weight, 0.0))
+
+
+def shortened(step: Floats) -> Floats:
+    """A step that changes linear parts by at most so much, in the mean square: further no slope tells."""
+    far = float(np.linalg.norm(step))
+    return step * min(1.0, FARTHEST / far) if far > 0 else step

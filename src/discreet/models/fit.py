@@ -1,7 +1,8 @@
 """Any estimator, by name, on blocks of people; a known regression of few people, of all of them at once.
 
-Blocks need people: n epsilon of about 23,000 for three numbers of which nothing is known. Least squares, logistic and
-Poisson regression have mechanisms of their own, which answer from a twentieth of that on. Where people are too few for
+Blocks need people: n epsilon of about 23,000 for three numbers of which nothing is known, and 3,000 for an interval
+for their mean over samples of 8 people. Least squares, logistic and Poisson regression have mechanisms of their own,
+which answer from less than that on, and are never asked on such small samples. Where people are too few for
 blocks, or blocks are predicted to make intervals more than 2.5 times as wide, these are taken instead, by public
 numbers or by the noisy number of people that was bought ([counted_people.2]); the note of the release says so. They
 hold what they say they hold: the coefficients of the whole population, nobody's influence above a limit that the first
@@ -29,7 +30,7 @@ from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Mechanism, Wrapped
 from discreet.privacy.release import Release
 from discreet.sandbox.sandbox import Sandbox
-from discreet.subsample.aggregate import Engine, ShapedSpread, SubsampleAggregate, Trust, check_seconds
+from discreet.subsample.aggregate import ShapedSpread, SubsampleAggregate, Trust, check_seconds
 from discreet.subsample.batched import Batched, batched
 from discreet.subsample.block_table import BlockTable, table_of
 from discreet.subsample.counted_people import CountedPeople
@@ -37,6 +38,7 @@ from discreet.subsample.estimators import Fit, SklearnFit, adapted
 from discreet.subsample.fit_request import Instead, Whole, planned
 from discreet.subsample.returned import Shape
 from discreet.tables.entries import numbers_of
+from discreet.tables.streams import Engine
 from discreet.worlds.assumptions import MANY, ONE, About, World, flat
 from discreet.worlds.shapes import EFFECTS, AssumedTable, outcome
 

@@ -47,7 +47,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -55,7 +55,7 @@ import numpy as np
 from discreet.accounting.allocation import Allocation, Share
 from discreet.models.coefficients import PULLED, NewtonStep
 from discreet.models.design_columns import CONSTANT, HIDDEN, DesignColumn, blamed, own_units, placed, reachable
-from discreet.models.first_frame import applied, started
+from discreet.models.first_frame import applied, shortened, started
 from discreet.models.logistic_loss import LONGEST, OFFSET, RIDGED, SEPARATED, minimised, ridge_of, tilt_of
 from discreet.models.newton_stages import (
     EXCESS,
@@ -73,15 +73,16 @@ from discreet.models.newton_stages import (
     least_rows,
     shared_out,
 )
-from discreet.models.score import EARLY, AtFit, Of, OutcomeMean, noisy_rate, offset_place
+from discreet.models.score import EARLY, AtFit, Of, OutcomeMean, noisy_rate, offset_place, predictors_of, with_outcome
 from discreet.models.weighted import UNWEIGHTED, weighed, weight_unit
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Gaussian
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import Floats
-from discreet.stages.gram import Frame, Seen, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
+from discreet.stages.gram import Frame, Rows, Seen, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.octaves import Tail, column_cost, counts_cost, tail_cost, tail_of
+from discreet.tables.streams import column_of, each
 
 # columns, the first sum, H, the squares, the mean, lengths: of mu squared, and each of three steps; or of what is
 # beside a tilted minimum, and its share of epsilon
@@ -96,7 +97,6 @@ BALANCE: Final = 0.5  # of the sampling deviation of scores: the tilt up to whic
 POINTED: Final = 0.6  # of R: no row of H needs to be longer
 WRONG: Final = 0.3  # of the information: by how much squared scores may differ from it
 STEPS: Final = 3  # before the last
-FARTHEST: Final = 1.5  # units of the linear part: no step of these is longer
 LEAST: Final = 1.2  # times its noise as an operator, the information must be in every direction
 INFORMED: Final = (0.002, 0.03)  # of the rows that may be pulled in H: where the noise allows, and at most
 UNEVEN: Final = 1.3  # times as many rows as least squares: the information is not the same in all directions
@@ -164,7 +164,7 @@ def plan(
 
 
 def find(
-    rows: Floats,
+    rows: Rows,
     columns: tuple[DesignColumn, ...],
     stages: NewtonStages,
     family: OutcomeMean,
@@ -186,15 +186,15 @@ def find(
         )
     if isinstance(places := placed(rows, columns[:-1], costs, size, drawn), str):  # [glm_stages.2]
         return places
-    beside = offset_place(np.ascontiguousarray(rows[:, many]), costs, drawn) if offset else None
+    beside = offset_place(column_of(rows, many), costs, drawn) if offset else None
     unit = weight_unit(rows, costs, drawn) if weighted else None  # [glm_stages.1]
     if weighted and unit is None:  # [glm_stages.2]
         return UNWEIGHTED
-    reachable(rows, (*columns[:many], *[OFFSET_COLUMN] * offset, columns[many]))  # [glm_stages.3]
+    rows = reachable(rows, (*columns[:many], *[OFFSET_COLUMN] * offset, columns[many]))  # [glm_stages.3]
     (centres, units), turn = places, np.eye(many)
     fitting = Fitting(rows, columns, stages, family, size, centres, units, turn, rng, offset=beside, weight=unit)
     plain = weighed(Frame.of(units, turn, centres), unit)
-    predictors = np.column_stack([rows[:, :many], rows[:, -1]]) if weighted else rows[:, :many]
+    predictors: Rows = each(partial(predictors_of, many=many, weighted=weighted), rows)
     if (found := fitting.tail(plain, "lengths", predictors)) is None:  # [glm_stages.2]
         return LOST.format("their lengths")
     total, noise = fitting.gram(plain, "moments", predictors, float(found.at(OUTSIDE * size)))
@@ -209,7 +209,7 @@ def find(
 class Fitting:
     """Rows in a frame, and what was released of them."""
 
-    rows: Floats
+    rows: Rows
     columns: tuple[DesignColumn, ...]
     stages: NewtonStages
     family: OutcomeMean
@@ -234,12 +234,12 @@ class Fitting:
         """For every draw."""
         return {"neighbours": self.stages.neighbours, "rng": self.rng}
 
-    def tail(self, seen: Seen, stage: str, part: Floats) -> Tail | None:
+    def tail(self, seen: Seen, stage: str, part: Rows) -> Tail | None:
         """How long the longest rows are."""
         cost = self.stages.costs.part(stage, Gaussian)
         return tail_of(lengths(part, seen), self.size, cost=cost, **self.drawn)  # [glm_stages.1]
 
-    def gram(self, seen: Seen, stage: str, part: Floats, radius: float) -> tuple[Floats, float]:
+    def gram(self, seen: Seen, stage: str, part: Rows, radius: float) -> tuple[Floats, float]:
         """The noisy sum of outer products, and its noise."""
         cost = self.stages.costs.part(stage, Gaussian)
         total, noise = noisy_gram(part, seen, radius, "clip", cost=cost, **self.drawn)  # [glm_stages.1]
@@ -268,8 +268,8 @@ class Fitting:
         Where weights depend on a yes or no, as those of cases and controls do, either may have the long ones, and one
         be lost among the others: they are counted apart."""
         if len(self.stages.costs.parts[stage]) > 1:
-            seen, yes = self.at(fit)[0], self.rows[:, -2] == 1
-            either, other = (self.tail(seen, stage, np.where(one[:, None], self.rows, np.nan)) for one in (yes, ~yes))
+            seen, parts = self.at(fit)[0], [each(partial(with_outcome, yes=yes), self.rows) for yes in (True, False)]
+            either, other = (self.tail(seen, stage, part) for part in parts)
             return either and other and either.longer(other, self._early())
         found = self.tail(self.at(fit, "limits")[0], stage, self.rows)
         return None if found is None else replace(found, size=self.rare * found.size, beyond=self.rare * found.beyond)
@@ -349,7 +349,9 @@ class Fitting:
         reach = min(float(longest.at(cut)), BALANCE * math.sqrt(curve) / tilt, LONGEST)  # [glm_stages.4]
         reach = max(reach, math.sqrt(many))
         inner = Frame.of(self.units, self.turn, self.centres)
-        theta = minimised(self.rows, inner, reach, self.stages, offset=float(start[0]), rng=self.rng)  # [glm_stages.4]
+        theta = minimised(
+            np.asarray(self.rows), inner, reach, self.stages, offset=float(start[0]), rng=self.rng
+        )  # [glm_stages.4]
         return start + applied(inner).T @ theta, theta, cut, reach
 
     def _steps(self, fit: Floats, longest: Tail, curve: float, *, constant: bool) -> Floats:
@@ -358,7 +360,7 @@ class Fitting:
         for cost in steps[:2]:
             seen, fit, turned = self.at(fit)
             score, _ = self.summed(seen, cost, float(longest.at(self._early())))
-            step = _shortened(np.asarray(np.linalg.solve(curve * (np.eye(len(fit)) + np.outer(theta, theta)), score)))
+            step = shortened(np.asarray(np.linalg.solve(curve * (np.eye(len(fit)) + np.outer(theta, theta)), score)))
             fit = fit + turned.T @ step
             if self.family.name == "poisson" and constant and not theta.any():
                 theta = step
@@ -376,7 +378,7 @@ class Fitting:
         seen, fit, turned = self.at(fit)
         score, off = self.summed(seen, cost, float(longest.at(cut)))
         settled = SETTLED * off + float(np.linalg.norm(score)) / 3 + longest.excess(cut)
-        before = _shortened(inverse @ score)
+        before = shortened(inverse @ score)
         seen, fit, turned = self.at(fit + turned.T @ before)
         if "late" in costs:
             if (late := self.limits(fit, "late")) is None:
@@ -391,9 +393,3 @@ class Fitting:
         step = inverse @ score
         moved = float(np.linalg.norm(before + step / 2))  # since the information was taken
         return seen, fit + turned.T @ step, turned, step, off, cut, reach, longest, moved
-
-
-def _shortened(step: Floats) -> Floats:
-    """A step that changes linear parts by at most so much, in the mean square: further no slope tells."""
-    far = float(np.linalg.norm(step))
-    return step * min(1.0, FARTHEST / far) if far > 0 else step

@@ -69,7 +69,8 @@ from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds, agree, check_bounds, check_size
-from discreet.tables.matrix import in_one, matrix
+from discreet.tables.matrix import long_matrix
+from discreet.tables.streams import each
 
 ABOUT: Final = "the population's coefficients of least squares, influence limited, each by itself"
 RIDGED: Final = "the population's coefficients of least squares with this ridge, influence limited, each by itself"
@@ -199,9 +200,9 @@ class LeastSquares:
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The coefficients with an error bar each, or a refusal."""
         width = len(self.names) + 1 + self.offset + self.weights
-        table = matrix(rows, width, declared="names and an outcome, columns")
+        table = long_matrix(rows, width, declared="names and an outcome, columns")
         public = self.neighbours.size_is_public
-        size = agree(table.size, self.size) if public else None
+        size = agree(len(table), self.size) if public else None
         if public:
             if not size:
                 raise BadInput("the data are empty (0 rows); a regression needs at least 1 row")
@@ -215,7 +216,7 @@ class LeastSquares:
         )
         if (refusal := refusal_of(self, size)) is not None:
             return replace(blank, refusal=refusal)
-        ready = self._ready(in_one(table))
+        ready = each(self._ready, table)
         del rows, table  # a long table is not held twice
         counted = stages.counted(ready, rng)  # [least_squares.1]
         if not stages.enough(counted):  # [least_squares.2]

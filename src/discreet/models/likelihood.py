@@ -50,7 +50,7 @@ from discreet.privacy.release import Release
 from discreet.privacy.values import Distribution
 from discreet.statistics.family import FAMILIES, GAUSSIAN, Family
 from discreet.statistics.sufficient import SufficientStatistics
-from discreet.subsample.aggregate import Engine, SubsampleAggregate
+from discreet.subsample.aggregate import SubsampleAggregate
 from discreet.subsample.block_plan import ROWS_A_NUMBER
 from discreet.subsample.block_table import BlockTable, table_of
 from discreet.subsample.counted_people import CountedPeople
@@ -58,6 +58,7 @@ from discreet.subsample.estimators import Fit
 from discreet.subsample.fit_request import Instead, Whole, planned
 from discreet.subsample.partition import units
 from discreet.subsample.returned import Shape
+from discreet.tables.streams import Engine
 from discreet.worlds.assumptions import MANY, About, World
 
 SMALLEST: Final = {"jackknife": 25}  # records in a block: what a correction leaves of the bias grows fast below

@@ -10,13 +10,23 @@ from discreet.errors import BadInput
 from discreet.models.coefficients import in_blocks
 from discreet.models.descent import LINKS, Descent, picked
 from discreet.models.design import Design, Formulated, declared_in
-from discreet.models.features import Features, coded, features_and_outcome, named_columns, places_of, yes_or_no
+from discreet.models.features import (
+    BESIDE,
+    LOGISTIC,
+    REGRESSION,
+    Features,
+    coded,
+    features_and_outcome,
+    named_columns,
+    places_of,
+    yes_or_no,
+)
 from discreet.models.formula import Formula, formula_columns
 from discreet.models.least_squares import LeastSquares, declared_bounds
 from discreet.models.objective import ObjectivePerturbation
 from discreet.models.score import Name
 from discreet.models.sgd import StochasticDescent
-from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
+from discreet.privacy.declaration import Columns, Public, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.intervals import check_confidence
 from discreet.privacy.mechanism import Mechanism, Wrapped
@@ -26,12 +36,11 @@ from discreet.worlds.shapes import regression
 
 Method = Literal["auto", "objective", "descent", "friendly"]
 Make = Callable[[Features, Number, Number], Mechanism[Coefficients]]
-BESIDE: Final = {"offset": number(optional=True), "weights": number(optional=True)}  # in this order, in rows
 MOMENTS: Final = "method 'moments': one row for each person, so one noisy sum of squares has the least error"
 
 
 @statistic(
-    {"X": number("several"), "y": number(optional=True), **BESIDE},
+    REGRESSION,
     rows=features_and_outcome,
     formula=formula_columns,
     world=partial(regression, link="linear"),
@@ -132,10 +141,6 @@ def linear_regression(
     return make(Design(np.empty((0, 0)), X.names, pairs), intercept, epsilon, delta)
 
 
-def _outcome(options: Mapping[str, Any]) -> Reads:
-    return number(optional=True) if options.get("classes") is None else category(optional=True)
-
-
 def _rows(columns: Mapping[str, Any]) -> Any:
     """Rows with the outcome last; labels stay as they are until they are coded."""
     y = columns.get("y")
@@ -143,7 +148,7 @@ def _rows(columns: Mapping[str, Any]) -> Any:
 
 
 @statistic(
-    {"X": number("several"), "y": _outcome, **BESIDE},
+    LOGISTIC,
     rows=_rows,
     formula=formula_columns,
     wants_delta=lambda _, columns: any(columns.get(name) is not None for name in BESIDE),
@@ -211,7 +216,7 @@ def logistic_regression(
 
 
 @statistic(
-    {"X": number("several"), "y": number(optional=True), **BESIDE},
+    REGRESSION,
     rows=features_and_outcome,
     formula=formula_columns,
     world=partial(regression, link="poisson"),

@@ -40,9 +40,10 @@ from discreet.noise.additive import summed
 from discreet.privacy.loss import Choice, Gaussian
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST
-from discreet.stages.gram import Frame, lengths_of, noisy_sum
+from discreet.stages.gram import Frame, Rows, lengths_of, noisy_sum
 from discreet.stages.locate import middle
 from discreet.stages.octaves import SEEN, column_unit, counts_noise, noisy_counts, tail_of
+from discreet.tables.streams import Numbers, added, column_of, each, fold
 
 EARLY: Final = 0.004  # of the scores are cut in these
 RARE: Final = 3.0  # deviations of noise: outcomes of either kind
@@ -67,6 +68,10 @@ class OutcomeMean:
     name: Name
     means: Floats
     slopes: Floats
+
+    def __reduce__(self) -> tuple[Any, tuple[()]]:
+        """Workers make the tables themselves."""
+        return (logistic if self.name == "logistic" else poisson), ()
 
     @property
     def steepest(self) -> float:
@@ -194,8 +199,18 @@ def moments(rows: Prepared, family: OutcomeMean | None, w: Floats) -> Integers:
     return summed(map(products, slices(len(rows), BLOCK)), (len(w), len(w)), SUMMED)  # [score.1]
 
 
+def predictors_of(rows: Floats, *, many: int, weighted: bool) -> Floats:
+    """Rows without their outcome, with their weight."""
+    return np.column_stack([rows[:, :many], rows[:, -1]]) if weighted else rows[:, :many]
+
+
+def with_outcome(rows: Floats, *, yes: bool) -> Floats:
+    """Rows whose outcome is yes, or is not; others are missing."""
+    return np.where(((rows[:, -2] == 1) == yes)[:, None], rows, np.nan)
+
+
 def noisy_rate(
-    rows: Floats,
+    rows: Rows,
     size: float,
     costs: Allocation,
     family: OutcomeMean,
@@ -205,27 +220,39 @@ def noisy_rate(
 ) -> float | str:
     """The mean outcome; or why there is none. `weight` is the unit of the weights, which end the rows if there are any.
     [glm_stages.1]"""
-    outcome, cost = rows[:, -1:] if weight is None else rows[:, -2:-1], costs.part("mean", Gaussian)
+    outcome, cost = column_of(rows, -1 if weight is None else -2), costs.part("mean", Gaussian)
     reach = 1.0
     if family.name == "poisson":
-        if (found := tail_of(outcome[:, 0], size, cost=costs.part("outcomes", Gaussian), **drawn)) is None:
+        if (found := tail_of(outcome, size, cost=costs.part("outcomes", Gaussian), **drawn)) is None:
             return ALIKE.format(SEEN * counts_noise(costs.part("outcomes", Gaussian), drawn["neighbours"]))
         reach = float(found.at(EARLY * size))
     if weight is not None:
         rate, yes, no, noise = weighted_rate(rows, weight, reach, cost, drawn)  # [glm_stages.1]
         few = min(yes, no) if family.name == "logistic" else yes
     elif family.name == "logistic":  # a row has one outcome or the other
-        counts = [int((outcome == one).sum()) for one in (0.0, 1.0)]
+        counts = fold(_both_outcomes, added, outcome)
         (no, yes), noise = noisy_counts(counts, cost=cost, **drawn)  # [glm_stages.1]
         few, rate = min(no, yes), yes / max(no + yes, 1.0)
     else:
         frame = Frame.of(np.array([reach]), np.eye(1))
-        (few,), noise = noisy_sum(outcome, frame, 1.0, "clip", cost=cost, **drawn)  # [glm_stages.1]
+        (few,), noise = noisy_sum(each(_upright, outcome), frame, 1.0, "clip", cost=cost, **drawn)  # [glm_stages.1]
         rate = few * reach / size
     return ALIKE.format(2 * RARE * noise) if few < RARE * noise else float(rate)  # [glm_stages.2]
 
 
-def offset_place(offsets: Floats, costs: Allocation, drawn: dict[str, Any]) -> tuple[float, float]:
+def _both_outcomes(given: Iterator[Floats]) -> tuple[int, int]:
+    """A kernel: how many rows have no, and how many yes."""
+    no = yes = 0
+    for piece in given:
+        no, yes = no + int((piece == 0).sum()), yes + int((piece == 1).sum())
+    return no, yes
+
+
+def _upright(values: Floats) -> Floats:
+    return values[:, None]
+
+
+def offset_place(offsets: Numbers, costs: Allocation, drawn: dict[str, Any]) -> tuple[float, float]:
     """The centre of the offsets, 0 without an intercept, and about how far they are apart, 0 if that does not show: in
     units of 1, as linear parts are. [glm_stages.1]"""
     centre = middle(offsets, cost=costs.part("centre", Choice), **drawn) if "centre" in costs else 0.0

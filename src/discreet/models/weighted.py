@@ -30,8 +30,9 @@ import numpy.typing as npt
 from discreet.accounting.allocation import Allocation
 from discreet.privacy.loss import Gaussian
 from discreet.stages.clip import Floats
-from discreet.stages.gram import Seen, noisy_sum
+from discreet.stages.gram import Rows, Seen, noisy_sum
 from discreet.stages.octaves import column_unit
+from discreet.tables.streams import column_of
 
 MOST: Final = 2.0**20  # units: a weight beyond counts as this
 EVEN: Final = 1.0  # units: a weight beyond counts as this in the mean outcome, which is a start and no more
@@ -50,10 +51,9 @@ def positive(weights: Floats) -> Floats:
     return np.where((weights > 0) & np.isfinite(weights), weights, np.nan)  # [weighted.2]
 
 
-def weight_unit(rows: Floats, costs: Allocation, drawn: dict[str, Any]) -> float | None:
+def weight_unit(rows: Rows, costs: Allocation, drawn: dict[str, Any]) -> float | None:
     """About the root mean square of the weights, which end the rows; None where too few have one. [weighted.3]"""
-    weights = np.ascontiguousarray(rows[:, -1])
-    found = column_unit(weights, 0.0, cost=costs.part("weights", Gaussian), **drawn)  # [weighted.3]
+    found = column_unit(column_of(rows, -1), 0.0, cost=costs.part("weights", Gaussian), **drawn)  # [weighted.3]
     return None if found is None else found[1]
 
 
@@ -114,7 +114,7 @@ class WeightedOutcomes:
 
 
 def weighted_rate(
-    rows: Floats, unit: float, most: float, cost: Gaussian, drawn: dict[str, Any]
+    rows: Rows, unit: float, most: float, cost: Gaussian, drawn: dict[str, Any]
 ) -> tuple[float, float, float, float]:
     """The weighted mean outcome, cut at `most`; the sums of outcomes and of what is left, as parts of `most` and in
     rows, and their noise. [weighted.1]"""

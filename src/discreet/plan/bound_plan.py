@@ -149,6 +149,8 @@ class Bound:
 def plan_digest(plan: Plan, as_of: str | None) -> str:
     """Of all that a plan says, and of the date that its answers are for."""
     content = plan.model_dump(mode="json") | ({} if as_of is None else {"as_of": as_of})
+    if plan.data.unit_plural is None:  # plans that were paid for before there was such an entry keep their digest
+        del content["data"]["unit_plural"]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
 
-from discreet.errors import BadInput, meant
+from discreet.errors import BadInput, meant, short
 from discreet.plan.plan_tables import Name, PlannedTable, Section, Types, check_tables
 from discreet.privacy.declaration import declared
 
@@ -48,6 +48,7 @@ class Data(Section):
     engine: Name | None = Field(None, description="where files are worked on: dask://host:8786 or spark://host:7077")
     person: Name | None = Field(None, description="the column that says whose row it is")
     unit: Name | None = Field(None, description="what a row, or a person, is called: patient, say")
+    unit_plural: Name | None = Field(None, description="more than one of them, if English has its own word: oxen")
     neighbours: Literal["add_or_remove", "replace"] = Field(
         "add_or_remove", description="what is hidden; under replace the number of people is public"
     )
@@ -240,7 +241,7 @@ def parse_plan(text: str, name: str = "the plan", given: Mapping[str, Any] | Non
         return Plan.model_validate(content)
     except ValidationError as error:
         lines = lines_of(text)
-        found = error.errors(include_url=False, include_context=False, include_input=False)
+        found = error.errors(include_url=False, include_context=False)
         said = [_sentence(item, lines, name) for item in found[:SHOWN]]
         more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
         raise BadInput("\n".join(dict.fromkeys([*said, *more]))) from None
@@ -306,6 +307,10 @@ def _sentence(error: Any, lines: dict[tuple[str | int, ...], int], name: str) ->
         }
         section = inside.get(str(path[0])) if len(path) > 1 else None
         message = f"{message}; {meant(path[-1], (section or Plan).model_fields)}".rstrip("; ")
+    if error["type"] == "literal_error":
+        words = re.findall(r"'([^']*)'", message)
+        near = meant(error["input"], words)
+        message = f"it is {short(error['input'])}; {near}{'G' if near else 'g'}ive one of {', '.join(words)}"
     return f"{where}: {what + ': ' if what else ''}{message}"
 
 

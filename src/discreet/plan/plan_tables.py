@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from discreet.plan.plan_file import Plan
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-Types = dict[Name, Literal["number", "integer", "boolean", "category", "text", "date", "percent", "thousands"]]
+Dates = Literal["date", "dd.mm.yyyy", "dd/mm/yyyy", "mm/dd/yyyy"]
+Types = dict[Name, Literal["number", "integer", "boolean", "category", "text", Dates, "percent", "thousands"]]
 
 
 class Section(BaseModel):

@@ -93,7 +93,7 @@ def _dossier(
     made = dossier(
         title=bound.plan.title,
         description=bound.plan.description,
-        data=about(private) | ({} if bound.as_of is None else {"as_of": bound.as_of}),
+        data=about(private, bound.plan.data.unit_plural) | ({} if bound.as_of is None else {"as_of": bound.as_of}),
         entries=entries,
         spent=spent,
         balance=(before, private.balance),
@@ -156,7 +156,7 @@ def _note(bound: Bound) -> str:
     return written(f"plan: {bound.plan.title}", {"plan": bound.plan.model_dump(mode="json", exclude_defaults=True)})
 
 
-def about(private: Session) -> dict[str, Any]:
+def about(private: Session, units: str | None = None) -> dict[str, Any]:
     """The table, for readers: nothing that was seen in it."""
     return {
         "source": private.table.description,
@@ -165,6 +165,7 @@ def about(private: Session) -> dict[str, Any]:
         "person": private.people.person,
         "neighbours": private.people.neighbours.value,
         "rows": None,
+        **({} if units is None else {"unit_plural": units}),
     }
 
 

@@ -20,6 +20,7 @@ from discreet.privacy.value_arrays import listed
 from discreet.privacy.values import (
     Clusters,
     Coefficients,
+    Comparison,
     Density,
     Matrix,
     Scalar,
@@ -252,7 +253,8 @@ class Shown:
             told = [
                 " ".join([label(one.name), *(text for text in one.told if text != "-")]) for one in self.entries[:4]
             ]
-            return listed(told, len(self.entries))
+            p = f"; p = {self.value.p_value:.3g}" if isinstance(self.value, Comparison) else ""
+            return f"{listed(told, len(self.entries) - 2 * bool(p))}{p}"
         return f"{self.told}, {self.interval.name} {self.range}" if self.range and self.interval else self.told
 
     def table(self) -> list[str]:

@@ -5,6 +5,7 @@ draws all of them as SVG (report/svg.py).
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -15,8 +16,10 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.values import (
+    ClassCounts,
     Clusters,
     Coefficients,
+    Comparison,
     Components,
     Counts,
     CrossCounts,
@@ -27,6 +30,7 @@ from discreet.privacy.values import (
     Scalar,
     Shares,
     StepCurve,
+    SyntheticTable,
     TestResult,
     Vector,
     label,
@@ -35,16 +39,21 @@ from discreet.privacy.values import (
 FAINT: Final = 0.003  # of the highest step: lower ones at the ends are not drawn
 DRAWN: Final = 4096  # steps
 LEVEL: Final = 0.05
+DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?\Z")  # as dates are shown
 PARTS: Final = ("value", "low", "high")
 
 
 @dataclass(frozen=True, slots=True)
 class PointMarks:
-    """Numbers with their intervals, on one scale or each on its own; `zero` says that 0 is on the scale."""
+    """Numbers with their intervals, on one scale or each on its own; `zero` says that 0 is on the scale.
+
+    `dates`: the numbers are days since 1970, and the scale has dates.
+    """
 
     rows: tuple[NamedNumber, ...]
     together: bool = True
     zero: bool = False
+    dates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +121,18 @@ def marks(shown: Shown) -> list[Mark]:
     """What is drawn, the most telling first; nothing of a refusal, a text, or a number without an interval."""
     rows, value = shown.drawn, shown.value
     match value:
-        case Scalar() if rows and rows[0].barred:
-            return [PointMarks((replace(rows[0], name=""),))]
-        case Vector() | Components() if rows:
-            return [PointMarks(rows, together=isinstance(value, Components) or value.one_scale)]
+        case Scalar():
+            date = dated(shown)
+            one = rows[0] if rows and rows[0].barred else date
+            return [] if one is None else [PointMarks((replace(one, name=""),), dates=date is not None)]
+        case Vector() | Components() | Comparison() if rows:
+            one_scale = isinstance(value, Components) or (isinstance(value, Vector) and value.one_scale)
+            chance = [Chance(value.p_value)] if isinstance(value, Comparison) else []
+            return [PointMarks(rows, together=one_scale), *chance]
         case Coefficients() if rows:
             return [PointMarks(rows, zero=True)]
-        case Counts() if rows:
-            return [Bars(rows, "count")]
+        case Counts() | ClassCounts() | SyntheticTable() if rows:
+            return [Bars(_of_one_sort(value, rows), "count")]
         case Shares() if rows:
             return [Bars(rows, "share")]
         case Matrix() | CrossCounts():
@@ -140,6 +153,42 @@ def marks(shown: Shown) -> list[Mark]:
         case TestResult() if 0 <= value.p_value <= 1:
             return [Chance(value.p_value)]
     return []
+
+
+def _of_one_sort(
+    value: Counts | ClassCounts | SyntheticTable, rows: tuple[NamedNumber, ...]
+) -> tuple[NamedNumber, ...]:
+    """Those of classes, or of columns alone, where there are counts of several sorts."""
+    if isinstance(value, SyntheticTable):
+        return rows[value.alone]
+    return rows[: len(value.classes)] if isinstance(value, ClassCounts) else rows
+
+
+def dated(shown: Shown) -> NamedNumber | None:
+    """A date and the ends of its interval as days since 1970; None of what is no date.
+
+    >>> from discreet.privacy.intervals import Interval
+    >>> found = dated(Shown("start", Scalar("1970-01-11"), (), Interval("1970-01-10", "1970-01-12 12:00:00")))
+    >>> found.value, found.low, found.high
+    (10.0, 9.0, 11.5)
+    """
+    if shown.interval is None or not isinstance(shown.value, Scalar):
+        return None
+    texts = (shown.value.value, *shown.interval)
+    if not all(isinstance(one, str) and DATE.match(one) for one in texts):
+        return None
+    value, low, high = (
+        float((np.datetime64(one, "s") - np.datetime64(0, "s")) / np.timedelta64(1, "D")) for one in texts
+    )
+    return NamedNumber(shown.name, value, low, high)
+
+
+def date_rows(groups: Sequence[tuple[Any, Shown]]) -> tuple[NamedNumber, ...] | None:
+    """One date for each group, nothing of a refusal; None where a group has something else."""
+    rows = [(key, shown, dated(shown)) for key, shown in groups]
+    if not any(row for *_, row in rows) or any(row is None and shown.value is not None for _, shown, row in rows):
+        return None
+    return tuple(replace(row or NamedNumber("", None), name=label(key)) for key, _, row in rows)
 
 
 def group_rows(groups: Sequence[tuple[Any, Shown]]) -> tuple[NamedNumber, ...] | None:
@@ -207,15 +256,17 @@ def _stairs(value: StepCurve, rows: Sequence[NamedNumber]) -> list[Mark]:
 
 INK, PALE, PRIVACY, LIGHT = "#1b5e8c", "#a9c4de", "#b04a00", "#d5dce3"  # as in report/style.py
 MOST_LABELS: Final = 30
+MOST_DATES: Final = 12
 
 
 def draw_groups(name: str, groups: Sequence[tuple[Any, Shown]], promise: Sequence[str], ax: Any) -> Any:
     """One number with its interval for each group; BadInput where a group has more."""
-    rows = group_rows(groups)
+    dates = date_rows(groups)
+    rows = dates or group_rows(groups)
     if rows is None:
         raise BadInput(f"{name} has no picture of all groups; draw each with groups[key].plot()")
     bar = next((shown.interval for _, shown in groups if shown.interval is not None), None)
-    return draw(Shown(name, None, rows, bar), promise, ax, [PointMarks(rows)])
+    return draw(Shown(name, None, rows, bar), promise, ax, [PointMarks(rows, dates=dates is not None)])
 
 
 def draw(shown: Shown, promise: Sequence[str], ax: Any, given: Sequence[Mark] = ()) -> Any:
@@ -227,13 +278,18 @@ def draw(shown: Shown, promise: Sequence[str], ax: Any, given: Sequence[Mark] = 
         raise BadInput(f"{shown.name} has no picture; draw its value as you see fit")
     try:
         import matplotlib.pyplot as plt
+        from matplotlib import dates as calendar
     except ImportError:
         raise BadInput("plots need matplotlib; install it with: pip install 'discreet[plot]'") from None
     ax = plt.subplots(figsize=(7, 4), layout="constrained")[1] if ax is None else ax
     ax.set_title(shown.name, fontsize=10)
     match found[0]:
-        case PointMarks(rows=rows):
+        case PointMarks(rows=rows, dates=dates):
             _points(ax, rows, shown)
+            if dates:
+                where = calendar.AutoDateLocator(minticks=3, maxticks=5)
+                ax.xaxis.set_major_locator(where)
+                ax.xaxis.set_major_formatter(calendar.AutoDateFormatter(where))
         case Bars() as bars:
             _bars(ax, bars, shown)
         case Line() as line:
@@ -285,6 +341,9 @@ def _bars(ax: Any, bars: Bars, shown: Shown) -> None:
         ax.errorbar(places, tall, yerr=reach, fmt="none", ecolor=PRIVACY, capsize=3)
     if len(rows) <= MOST_LABELS:
         names = [row.name for row in rows]
+        if all(DATE.match(part) for name in names for part in name.split(" to ")):  # bins of dates: where they begin
+            every = math.ceil(len(names) / MOST_DATES)
+            names = [name.split(" to ")[0] if at % every == 0 else "" for at, name in enumerate(names)]
         turn = 0 if max(map(len, names), default=0) * len(names) < 60 else 35
         ax.set_xticks(places, names, rotation=turn, ha="right" if turn else "center")
     ax.set_ylabel(bars.what)

@@ -17,6 +17,8 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.value_arrays import Array, Counts, Floats, Matrix, Scalar, Shares, TestResult, Vector, label
+from discreet.privacy.value_classes import ClassCounts
+from discreet.privacy.value_comparison import Comparison
 from discreet.privacy.value_components import Components
 from discreet.privacy.value_curves import StepCurve
 from discreet.privacy.value_models import (
@@ -27,12 +29,15 @@ from discreet.privacy.value_models import (
     Link,
     MultivariateNormal,
 )
+from discreet.privacy.value_synthetic import SyntheticTable
 from discreet.privacy.value_tables import CrossCounts
 
 __all__ = [
     "Array",
+    "ClassCounts",
     "Clusters",
     "Coefficients",
+    "Comparison",
     "Components",
     "Counts",
     "CrossCounts",
@@ -46,6 +51,7 @@ __all__ += [
     "Scalar",
     "Shares",
     "StepCurve",
+    "SyntheticTable",
     "TestResult",
     "Value",
     "Vector",
@@ -55,8 +61,8 @@ __all__ += [
 ]
 __all__ += ["recall", "stored", "value_of"]
 
-Numbers = Scalar | Vector | Matrix | Counts | CrossCounts | Shares | TestResult
-Models = Coefficients | Clusters | Components | Density | StepCurve | Distribution | MultivariateNormal
+Numbers = Scalar | Vector | Matrix | Counts | CrossCounts | SyntheticTable | Shares | TestResult | Comparison
+Models = ClassCounts | Coefficients | Clusters | Components | Density | StepCurve | Distribution | MultivariateNormal
 Value = Numbers | Models
 MOST: Final = 100_000  # numbers of one stored value
 
@@ -239,6 +245,12 @@ def _sides(thing: Any) -> tuple[tuple[Any, ...], ...]:
     return tuple(_keys(item) for item in thing)
 
 
+def _pairs(thing: Any) -> tuple[tuple[int, int], ...]:
+    if not isinstance(thing, list) or not all(isinstance(item, list) and len(item) == 2 for item in thing):
+        raise BadInput("pairs must be a list of two places each")
+    return tuple((one, other) for one, other in thing)
+
+
 def _names(thing: Any) -> tuple[str, ...]:
     if not isinstance(thing, list) or not all(isinstance(item, str) for item in thing):
         raise BadInput("names must be a list of texts")
@@ -276,6 +288,7 @@ FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
     "matrix": (Matrix, {"cells": _rows, "names": _names, "across": _names}),
     "counts": (Counts, {"keys": _keys, "counts": _row, "other": _optional, "threshold": _optional}),
     "cross counts": (CrossCounts, {"names": _names, "levels": _sides, "cells": _row, "other": _optional}),
+    "synthetic table": (SyntheticTable, {"names": _names, "levels": _sides, "pairs": _pairs, "cells": _row}),
     "shares": (Shares, {"keys": _keys, "heights": _row, "other": _optional}),
     "coefficients": (Coefficients, {"coef": _row, "intercept": _number, "names": _names, "link": _text}),
     "clusters": (Clusters, {"centres": _rows, "sizes": _row, "noise": _row, "loss": _optional, "names": _names}),
@@ -283,12 +296,20 @@ FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
         Density,
         {"edges": _row, "heights": _row, "below": _number, "above": _number, "fine": _row, "reached": _row},
     ),
+    "counts by class": (
+        ClassCounts,
+        {"classes": _keys, "names": _names, "levels": _sides, "measured": _keys, "cells": _row, "noise": _number},
+    ),
     "components": (
         Components,
         {"shares": _row, "captured": _number, "directions": _rows, "centre": _row, "scales": _row, "names": _names},
     ),
     "step curve": (StepCurve, {"at": _row, "heights": _row, "falls": bool}),
     "multivariate normal": (MultivariateNormal, {"mean": _row, "covariance": _rows, "names": _names}),
+    "comparison": (
+        Comparison,
+        {"numbers": _row, "groups": _names, "p_value": _number, "split_p_value": _number},
+    ),
     "test": (TestResult, {"statistic": _number, "p_value": _number}),
     "distribution": (_fitted, {"family": _text, "parameters": _parameters, "curve": _curve}),
 }

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NoReturn
 from pydantic import model_validator
 
 from discreet.errors import BadInput, safe
+from discreet.privacy.guarantee import plural
 from discreet.privacy.intervals import Shown
 from discreet.privacy.release import Release
 from discreet.privacy.stored import Amounts, Plain, StoredGroup, StoredRelease, Strict, Text, checked
@@ -34,6 +35,11 @@ class ReportData(Strict):
     rows: int | None
     as_of: Text | None = None
     unit_plural: Text | None = None
+
+    @property
+    def units(self) -> str:
+        """More than one of them."""
+        return self.unit_plural or plural(self.unit)
 
 
 class ReportWhole(Amounts):

@@ -47,8 +47,8 @@ def registry_record(dossier: Mapping[str, Any] | Report, curator: Curator) -> di
         },
         "dp_variant": {
             "variant_name": "Approximate DP" if delta else "Pure DP",
-            "data_domain": f"All tables of {data.unit}s with the declared columns, whatever their values.",
-            "unprotected_quantities": "None." if present else f"The number of {data.unit}s.",
+            "data_domain": f"All tables of {data.units} with the declared columns, whatever their values.",
+            "unprotected_quantities": "None." if present else f"The number of {data.units}.",
         },
         "privacy_loss": {
             "privacy_unit": data.unit,

@@ -10,10 +10,12 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Final
 
 from discreet.privacy.intervals import NamedNumber, Shown, finite
-from discreet.privacy.picture import LEVEL
+from discreet.privacy.picture import LEVEL, dated
 from discreet.privacy.values import (
+    ClassCounts,
     Clusters,
     Coefficients,
+    Comparison,
     Components,
     Counts,
     CrossCounts,
@@ -22,6 +24,7 @@ from discreet.privacy.values import (
     Scalar,
     Shares,
     StepCurve,
+    SyntheticTable,
     TestResult,
     label,
 )
@@ -83,8 +86,8 @@ class Axis:
     low: float
     high: float
 
-    @staticmethod
-    def over(numbers: Iterable[Any], *, zero: bool = False) -> "Axis | None":
+    @classmethod
+    def over(cls, numbers: Iterable[Any], *, zero: bool = False) -> "Axis | None":
         """One that holds all of these numbers with some air; None if there are none."""
         ends = whole_range([*numbers, 0] if zero else numbers)
         if ends is None:
@@ -92,8 +95,8 @@ class Axis:
         low, high = (max(-1e300, min(1e300, end)) for end in ends)
         air = 0.06 * (high - low) or 0.5 * abs(low) or 1.0
         if zero:
-            return Axis(low - air if low < 0 else 0.0, high + air if high > 0 or low == high else 0.0)
-        return Axis(low - air, high + air)
+            return cls(low - air if low < 0 else 0.0, high + air if high > 0 or low == high else 0.0)
+        return cls(low - air, high + air)
 
     def at(self, place: float) -> float:
         """Where a number lies, from 2 to 98 per cent."""
@@ -186,12 +189,12 @@ def answer(asked: str, shown: Shown) -> str:
             across = f"{len(rows)} bins from {number(float(edges[0]))} to {number(float(edges[-1]))}"
             band = "" if shown.interval is None else f"; {_covers(shown, 'the band covers')}"
             return f"{_capital(asked)}: a density of {across}, highest from {highest.name}{band}."
-        case Clusters() | Components() | StepCurve() as found:
+        case ClassCounts() | Clusters() | Components() | StepCurve() | SyntheticTable() as found:
             return f"{_capital(asked)}: {found.describe()}"
         case Matrix(cells=cells):
             return f"{_opened(asked)} is a table of {cells.shape[0]} by {cells.shape[1]} numbers{_about(shown)}."
-        case Coefficients():
-            return _listing(asked, shown) + _clear_of_zero(shown)
+        case Coefficients() | Comparison() as found:
+            return _listing(asked, shown) + (_effect(found) if isinstance(found, Comparison) else _clear_of_zero(shown))
     return _listing(asked, shown)
 
 
@@ -205,6 +208,11 @@ def decision(p: float) -> str:
         return "there is no p-value."
     done = "is rejected" if p <= LEVEL else "is not rejected (which does not show that it is true)"
     return f"p {chance(p)}, so at the 5% level the null hypothesis {done}."
+
+
+def _effect(found: Comparison) -> str:
+    odd = "" if found.as_planned else " The groups are not of the planned sizes: find out why before you decide."
+    return f" For no difference, {decision(found.p_value)}{odd}"
 
 
 def chance(p: float) -> str:
@@ -226,8 +234,10 @@ def in_brackets(row: NamedNumber) -> str:
 
 def half_widths(shown: Sequence[Shown]) -> str:
     """The half-widths of all intervals, as one number or a range; nothing where there are none."""
-    found = [row for one in shown for row in one.numbers if row.barred]
-    return spanned((row.high or 0) / 2 - (row.low or 0) / 2 for row in found)
+    dates = [date for one in shown if (date := dated(one)) is not None]
+    found = dates or [row for one in shown for row in one.numbers if row.barred]
+    said = spanned((row.high or 0) / 2 - (row.low or 0) / 2 for row in found)
+    return f"{said} days" if dates else said
 
 
 def spanned(numbers: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.picture import LEVEL, Bars, CellMarks, Chance, Line, Mark, PointMarks, marks
 from discreet.privacy.values import Coefficients, Counts, Density, Distribution, StepCurve
+from discreet.report.date_axis import DateAxis
 from discreet.report.sentences import Axis, chance, in_brackets, number, spelled
 
 UNFIT: Final = re.compile(
@@ -49,14 +50,18 @@ def common(several: Sequence[Shown]) -> Axis | None:
     ]
     if not rows or len({type(mark) for mark in found}) > 1:
         return None
+    if any(isinstance(mark, PointMarks) and mark.dates for mark in found):
+        return DateAxis.over(_ends(rows))
     return Axis.over(_ends(rows), zero=any(isinstance(mark, Bars) or getattr(mark, "zero", False) for mark in found))
 
 
 def figured(mark: Mark, shown: Shown, title: str, scale: Axis | None = None) -> str:
     """One mark with its legend, on a scale of its own unless one is given."""
     match mark:
-        case PointMarks(rows=(NamedNumber(name=""),) as rows):
-            return _alone(rows[0], shown, title)
+        case PointMarks(rows=(NamedNumber(name=""),) as rows, dates=dates):
+            axis = scale or (DateAxis if dates else Axis).over(_ends(rows))
+            told = f"{shown.told} {shown.range}" if dates else in_brackets(rows[0])
+            return _alone(rows[0], axis, shown, title, told)
         case PointMarks(together=False, rows=rows):
             inside = "".join(_own_scale(row, shown) for row in rows[:MOST])
             return figure(inside, f"{legend(shown, rows)} Each has its own scale.{_cut(rows)}", title)
@@ -191,12 +196,11 @@ def _foot(axis: Axis) -> str:
     return f'<div class="row axis"><span class="name"></span>{inside}<span class="said"></span></div>'
 
 
-def _alone(row: NamedNumber, shown: Shown, title: str) -> str:
-    axis = Axis.over(_ends([row]))
+def _alone(row: NamedNumber, axis: Axis | None, shown: Shown, title: str, told: str) -> str:
     if axis is None or shown.interval is None:
         return ""
     inside = _faint(axis, 4, 34) + _whisker(axis, row, 19, noise=shown.is_noise) + _scale(axis, 36)
-    told = f"{in_brackets(row)}, {shown.interval.name}"
+    told = f"{told}, {shown.interval.name}"
     return figure(picture(58, inside, title=title, told=told), legend(shown, [row]), title)
 
 

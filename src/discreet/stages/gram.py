@@ -50,10 +50,11 @@ Source
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, Literal, Protocol
+from functools import partial, reduce
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -67,6 +68,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import Floats
+from discreet.tables.streams import Numbers, Stream, each, fold
 
 ENTRY: Final = 26  # bits of an entry
 FINE: Final = 20  # of them below the unit: entries reach 64 units
@@ -78,6 +80,7 @@ BITS: Final = 15  # the radius in steps: 2^15
 DIAGONAL, BESIDE = 29, 41  # [gram.3]
 Shape = Literal["clip", "taper", "sphere"]
 SUMMED: Final = 1 << 47  # an entry of a block's sums is no larger [gram.1]
+Rows = Floats | Stream  # an array, or a stream of such
 Integers = npt.NDArray[Any]  # int64, or Python's integers where those could wrap around
 
 
@@ -168,28 +171,6 @@ class Frame:
         return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scores:
-    """Rows seen as scores: u, the first entries in a frame, times the residual, which is the last."""
-
-    inner: Frame
-
-    @property
-    def size(self) -> int:
-        """Coefficients."""
-        return self.inner.size - 1
-
-    @property
-    def step(self) -> float:
-        """What one stands for."""
-        return self.inner.step**2
-
-    def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
-        """u r of each row: one product each. [gram.4]"""
-        seen, lost = self.inner.turned(rows)
-        return seen[:-1] * seen[-1], lost
-
-
 def blocks(rows: Floats, size: int) -> Iterator[Floats]:
     """Rows in blocks that stay in the cache: what they are changes nothing but the time. [gram.4]"""
     step = min(MOST, max(256, SMALL // size**2))
@@ -197,19 +178,20 @@ def blocks(rows: Floats, size: int) -> Iterator[Floats]:
         yield rows[start : start + step]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Moments:
-    """Sums over rows, in steps: `first` of v, `second` of v v'. Those of two sets of rows merge by `+`. [gram.1]"""
+class Moments(NamedTuple):
+    """Sums over rows, in steps: `first` of v, `second` of v v'. [gram.1]"""
 
     first: Integers
     second: Integers
 
-    def __add__(self, other: "Moments") -> "Moments":
-        return Moments(self.first.astype(object) + other.first, self.second.astype(object) + other.second)  # [gram.1]
 
-
-def lengths(rows: Floats, frame: Seen) -> Floats:
+def lengths(rows: Rows, frame: Seen) -> Numbers:
     """How long each row is in the frame; 0 where it is missing. A fixed function of each. [gram.4]"""
+    found: Numbers = each(partial(_lengths, frame=frame), rows)
+    return found
+
+
+def _lengths(rows: Floats, *, frame: Seen) -> Floats:
     fast = _fast(rows, frame)
     if fast is not None and fast[1][1] is None:  # of pairs the plain path knows the lengths
         kernels, (inner, _) = fast
@@ -277,39 +259,49 @@ def _factor(lengths: Floats, radius: float, shape: Shape) -> Floats:
     return np.where(lengths > 0, 1.0 / lengths, 0.0)
 
 
-def moments(rows: Floats, frame: Seen, radius: float, shape: Shape, bits: int = BITS) -> Moments:
-    """The sums over an array of rows, block by block. [gram.1]"""
+def moments(rows: Rows, frame: Seen, radius: float, shape: Shape, bits: int = BITS) -> Moments:
+    """The sums over rows. [gram.1]"""
     if not (math.isfinite(radius) and radius > 0):
         raise BadInput(f"radius is {radius!r}; give a positive, finite radius")
+    return Moments(*_summed(rows, frame=frame, radius=radius, shape=shape, bits=bits, both=True))
+
+
+def first_moments(rows: Rows, frame: Seen, radius: float, shape: Shape, bits: int = BITS) -> Integers:
+    """The sum of v alone. [gram.1]"""
+    return _summed(rows, frame=frame, radius=radius, shape=shape, bits=bits, both=False)[0]
+
+
+def _summed(rows: Rows, **terms: Any) -> tuple[Integers, Integers]:
+    """Of an array block by block; of a stream part by part, where its rows are. [gram.1]"""
+    return fold(partial(_part_sums, **terms), _merged, rows) if isinstance(rows, Stream) else _sums(rows, **terms)
+
+
+def _part_sums(given: Iterator[Floats], **terms: Any) -> tuple[Integers, Integers]:
+    """A kernel: the sums over some rows, or none."""
+    found = [_sums(piece, **terms) for piece in given]
+    return reduce(_merged, found) if found else _sums(np.empty((0, 0)), **terms)
+
+
+def _merged(one: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> tuple[Integers, Integers]:
+    return one[0].astype(object) + other[0], one[1].astype(object) + other[1]  # [gram.1]
+
+
+def _sums(
+    rows: Floats, *, frame: Seen, radius: float, shape: Shape, bits: int, both: bool
+) -> tuple[Integers, Integers]:
+    """The sum of v, and of v v' if `both` are wanted."""
+    if (fast := _fast_sums(rows, frame, radius, shape, bits, both=both)) is not None:
+        return fast[0], fast[1]
     size = frame.size
-    if (fast := _fast_sums(rows, frame, radius, shape, bits, both=True)) is not None:
-        return Moments(*fast)
 
     def parts() -> Iterator[Floats]:
         for block in blocks(rows, size):
             steps = steps_of(block, frame, radius, shape, bits)
-            yield np.vstack([steps.sum(axis=1), steps @ steps.T])  # [gram.1]
+            first = steps.sum(axis=1)[None]
+            yield np.vstack([first, steps @ steps.T]) if both else first  # [gram.1]
 
-    found = summed(parts(), (size + 1, size), SUMMED)  # [gram.1]
-    return Moments(found[0], found[1:])
-
-
-def first_moments(rows: Floats, frame: Seen, radius: float, shape: Shape, bits: int = BITS) -> Integers:
-    """The sum of v alone, over an array of rows. [gram.1]"""
-    if (fast := _fast_sums(rows, frame, radius, shape, bits, both=False)) is not None:
-        found: Integers = fast[0]
-        return found
-    parts = (steps_of(block, frame, radius, shape, bits).sum(axis=1) for block in blocks(rows, frame.size))
-    return summed(parts, (frame.size,), SUMMED)  # [gram.1]
-
-
-def moments_of_blocks(parts: Iterable[Floats], frame: Seen, radius: float, shape: Shape, bits: int = BITS) -> Moments:
-    """The sums over rows that arrive block by block, in any order and of any sizes. [gram.1]"""
-    size = frame.size
-    total = Moments(np.zeros(size, dtype=object), np.zeros((size, size), dtype=object))
-    for part in parts:
-        total += moments(part, frame, radius, shape, bits)
-    return total
+    found = summed(parts(), (1 + both * size, size), SUMMED)  # [gram.1]
+    return found[0], found[1:]
 
 
 def longest(size: int, bits: int) -> int:
@@ -353,7 +345,7 @@ def sum_cost(mu: Fraction, size: int, neighbours: Neighbours) -> Gaussian:
 
 
 def noisy_gram(
-    rows: Floats,
+    rows: Rows,
     frame: Seen,
     radius: float,
     shape: Shape,
@@ -381,7 +373,7 @@ def noisy_gram(
 
 
 def noisy_sum(
-    rows: Floats,
+    rows: Rows,
     frame: Seen,
     radius: float,
     shape: Shape,

@@ -37,10 +37,10 @@ Source
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from discreet.accounting.allocation import Allocation
@@ -53,7 +53,8 @@ from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST
 from discreet.stages.locate import COARSE, cells, middle
-from discreet.tables.streams import Numbers
+from discreet.stages.octave_counts import BIAS, BIASED, half_octaves_of, octaves_of
+from discreet.tables.streams import Numbers, added, fold
 
 COUNT_BITS: Final = 34  # a count leaves in steps of 2^-34
 COLUMN: Final = 200  # octaves of a column: 2^-200 to 2^200, those beyond in none
@@ -72,21 +73,7 @@ MISSED: Final = 3.0  # deviations of noise: rows beyond the last bin that is see
 STEEP: Final = 10.0  # deviations of noise from which a number of rows tells the slope
 STEEPER: Final = 1.5  # times the slope farther down
 SLOPES: Final = (0.2, 2.5)
-ROOT: Final = math.sqrt(0.5)
-DIGITS, BIAS, BIASED = 52, 1022, 2048  # of a float64: x = f 2^(exponent - BIAS), f from 1/2 to 1
-CARRY: Final = (1 << DIGITS) - int(np.float64(ROOT).view(np.int64)) % (1 << DIGITS)
 HALVES: Final = 2 * (LENGTH - SHORT + 1)  # half octaves of a length
-
-
-def _words(positive: Floats) -> npt.NDArray[np.int64]:
-    """The bits of floats without a sign: an exponent, then DIGITS of a fraction."""
-    return np.ascontiguousarray(positive).view(np.int64)
-
-
-def _halves(positive: Floats) -> npt.NDArray[np.int64]:
-    """Twice the exponent, and one more where the fraction is ROOT or more: then a sum carries into the exponent."""
-    words = _words(positive)
-    return (words >> DIGITS) + ((words + CARRY) >> DIGITS)
 
 
 def counts_cost(mu: Fraction, bins: int, neighbours: Neighbours) -> Gaussian:
@@ -148,13 +135,11 @@ def least_seen(cost: Gaussian | Laplace, neighbours: Neighbours) -> float:
 
 
 def column_unit(
-    values: Floats, centre: float, *, cost: Gaussian | Laplace, neighbours: Neighbours, rng: Randomness
+    values: Numbers, centre: float, *, cost: Gaussian | Laplace, neighbours: Neighbours, rng: Randomness
 ) -> tuple[float, float, float] | None:
     """A power of two above |x - centre| of all rows but a few, the root mean square of those that differ, and how many
     they are, more or less; None where too few do. [octaves.2]"""
-    with np.errstate(all="ignore"):
-        away = np.abs(values - centre)
-    exponents = np.bincount(_words(away) >> DIGITS, minlength=BIASED)  # missing, infinite and 0 at the ends
+    exponents = fold(partial(octaves_of, centre=centre), added, values)  # missing, infinite and 0 at the ends
     counts = exponents[BIAS - COLUMN : BIAS + COLUMN + 1]  # [octaves.1]
     found, noise = noisy_counts(counts, cost=cost, neighbours=neighbours, rng=rng)
     odd = (np.arange(len(found)) - COLUMN < USUAL[0]) | (np.arange(len(found)) - COLUMN > USUAL[1])
@@ -174,7 +159,7 @@ def column_unit(
 
 
 def place_of(
-    values: Floats, costs: Allocation, *, neighbours: Neighbours, rng: Randomness, size: float | None = None
+    values: Numbers, costs: Allocation, *, neighbours: Neighbours, rng: Randomness, size: float | None = None
 ) -> tuple[float, float, float, float] | None:
     """Where a column is, by the parts "centre" (none: at 0) and "unit": the centre, and what `column_unit` finds.
 
@@ -247,10 +232,9 @@ class Tail:
         )
 
 
-def tail_of(lengths: Floats, size: float, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness) -> Tail | None:
+def tail_of(lengths: Numbers, size: float, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness) -> Tail | None:
     """The tail of positive lengths, `size` a number of rows that is public or was released. [octaves.2]"""
-    counts = np.bincount(_halves(np.abs(np.fmax(lengths, 0.0))), minlength=2 * BIASED)  # missing ones as 0
-    counts[0] -= len(lengths) - np.count_nonzero(lengths > 0)
+    counts = fold(half_octaves_of, added, lengths)
     first = 2 * (BIAS + SHORT)
     inside = counts[first : 2 * (BIASED - 1)].copy()  # [octaves.1]: none that is missing or infinite
     inside[0] += counts[:first].sum()

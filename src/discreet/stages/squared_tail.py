@@ -7,6 +7,7 @@ function of the length ([octaves.1], [octaves.2]).
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import Floats
 from discreet.stages.octaves import Tail, tail_of
+from discreet.tables.streams import Numbers, each
 
 LESS: Final = 0.5  # of the number of entries: what is taken off the squared length of a row in a round frame
 
@@ -138,11 +140,16 @@ class Doubted:
 
 
 def squared_tail(
-    lengths: Floats, columns: int, size: float, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
+    lengths: Numbers, columns: int, size: float, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
 ) -> SquaredTail | None:
     """The tail of lengths of rows with so many entries, of about 1 each; `size` is public or was released."""
     less = LESS * columns
-    with np.errstate(all="ignore"):  # a length may have no square among the floats
-        beyond = np.maximum(np.square(lengths) - less, 0.0)
-    found = tail_of(beyond, size, cost=cost, neighbours=neighbours, rng=rng)  # as [octaves.1] says
+    found = tail_of(
+        each(partial(_above, less=less), lengths), size, cost=cost, neighbours=neighbours, rng=rng
+    )  # as [octaves.1] says
     return None if found is None else SquaredTail(found, less)
+
+
+def _above(lengths: Floats, *, less: float) -> Floats:
+    with np.errstate(all="ignore"):  # a length may have no square among the floats
+        return np.asarray(np.maximum(np.square(lengths) - less, 0.0))

@@ -62,7 +62,7 @@ from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
 from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import count_error, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_size
-from discreet.stages.gram import Frame, fitting_bits, lengths, longest, moments, noisy_sum, sum_cost
+from discreet.stages.gram import Frame, Rows, fitting_bits, lengths, longest, moments, noisy_sum, sum_cost
 from discreet.stages.locate import BEYOND, far_distance, finest, middle
 from discreet.stages.normal_laplace import EstimateSpread
 from discreet.stages.octaves import counts_noise, distance_cost, distance_tail
@@ -70,7 +70,8 @@ from discreet.stages.reach import find_tail, unlimited
 from discreet.statistics.covariance_stages import COUNT, COUNTED, part
 from discreet.statistics.mean import COUNT as SIZE
 from discreet.statistics.mean import RankClippedMean, tail_mean
-from discreet.tables.matrix import Floats, in_one, matrix
+from discreet.tables.matrix import Floats, long_matrix
+from discreet.tables.streams import column_of
 
 WIDEST: Final = 2**10  # columns
 SQUARE: Final = Fraction(2, 25)  # of mu squared
@@ -188,13 +189,12 @@ class ColumnMeans:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """A mean and an interval for each column, or a refusal."""
-        table, size = matrix(rows, self.width), None
+        held, size = long_matrix(rows, self.width), None
         if self.neighbours.size_is_public:
-            size = agree(table.size, self.size)
+            size = agree(len(held), self.size)
             if not size:
                 raise BadInput("the data are empty (0 rows); a statistic needs at least 1 row")
             check_budget(self.epsilon, self.delta, size)
-        held = in_one(table)
         seen = self._counted(held, rng) if size is None else size  # [column_means.1], [column_means.2]
         stages = self.plan(seen) if self.joint else self.parts
         shown = {"neighbours": self.neighbours, "rows": size, "costs": stages.shown}
@@ -213,19 +213,19 @@ class ColumnMeans:
         provenance = replace(blank.provenance, notes=tuple(notes))
         return replace(blank, answer=found[0], spread=found[1], provenance=provenance)
 
-    def _counted(self, held: Floats, rng: Randomness) -> int:
+    def _counted(self, held: Rows, rng: Randomness) -> int:
         """A noisy number of rows, 1 or more."""
         if not self.joint:
             return noisy_size(held, self.parts.part("size", Laplace), rng)  # [column_means.1]
         cost = self._whole.split(count=COUNTED).part("count", Gaussian)
         return max(1, round(noisy_count(len(held), cost, rng)))  # [column_means.2]
 
-    def _alone(self, held: Floats, stages: Allocation, size: int, rng: Randomness) -> "tuple[Floats, Spread] | str":
+    def _alone(self, held: Rows, stages: Allocation, size: int, rng: Randomness) -> "tuple[Floats, Spread] | str":
         """Column by column. [column_means.1]"""
         parts, each = [], stages.part("each", Laplace).epsilon
         terms: dict[str, Any] = {"neighbours": self.neighbours, "rng": rng}
         for place in range(self.width):
-            values = np.ascontiguousarray(held[:, place])
+            values = column_of(held, place)
             tail = find_tail(values, each, size=size, **terms)  # [column_means.1]
             one = tail_mean(values, tail, each, off=count_error(stages, size), **terms)  # [column_means.1]
             if isinstance(one, str):
@@ -239,10 +239,10 @@ class ColumnMeans:
         named = tuple(replace(part, about=f"the population's mean {target}") for part in parts)  # [column_means.4]
         return np.array([part.estimate for part in parts]), EstimateSpread(named, target)
 
-    def _together(self, held: Floats, stages: Allocation, size: int, rng: Randomness) -> "tuple[Floats, Spread] | str":
+    def _together(self, held: Rows, stages: Allocation, size: int, rng: Randomness) -> "tuple[Floats, Spread] | str":
         """Rows in units of their columns' distances, pulled into one ball. [column_means.2]"""
         near = self.beyond(size)
-        columns = [np.ascontiguousarray(column) for column in held.T]
+        columns = [column_of(held, place) for place in range(self.width)]
         cost = stages.part("centre", Choice)
         centre = np.array(
             [middle(column, cost=cost, neighbours=self.neighbours, rng=rng) for column in columns]
@@ -305,7 +305,7 @@ def squares_cost(mu: Fraction, size: int, neighbours: Neighbours) -> Gaussian:
 
 
 def noisy_squares(
-    rows: Floats, frame: Frame, radius: float, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
+    rows: Rows, frame: Frame, radius: float, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
 ) -> tuple[Floats, float]:
     """The sums of squared entries of clipped rows in units of radius^2, and the noise on each. [column_means.5]"""
     size = frame.size

@@ -33,8 +33,10 @@ Source
 """
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import Any, Final, Literal
 
@@ -44,7 +46,7 @@ import numpy.typing as npt
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.noise.distributions import laplace_scale
-from discreet.privacy.declaration import Columns, Public, number, statistic
+from discreet.privacy.declaration import Columns, Public, Reads, number, statistic
 from discreet.privacy.exact import Number, exact, show, show_range
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
@@ -54,8 +56,8 @@ from discreet.privacy.values import Matrix
 from discreet.stages.clip import Floats, count_error, fitting_bits, noisy_size, steps_of
 from discreet.stages.locate import BEYOND, WIDEST, far_distance, finest, middle
 from discreet.statistics.rank_correlation import EACH, MOST, CorrelationSpread, RankCorrelation
-from discreet.tables.matrix import Rows, matrix
-from discreet.tables.streams import Stream
+from discreet.tables.matrix import long_matrix
+from discreet.tables.streams import Numbers, added, column_of, fold
 from discreet.worlds.assumptions import MANY, About, World
 from discreet.worlds.shapes import AssumedTable
 
@@ -128,23 +130,23 @@ class Correlation:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Matrix]:
         """The correlations and the interval of each, or a refusal."""
-        table, stages = matrix(rows, self.dimension), self.stages
-        public = table.size if self.neighbours.size_is_public else None
+        table, stages, wide = long_matrix(rows, self.dimension), self.stages, self.dimension
+        public = len(table) if self.neighbours.size_is_public else None
         if public == 0:
             raise BadInput("the data are empty (0 rows); a statistic needs at least 1 row")
-        size = public or noisy_size(_column(table, 0), stages.part("size", Laplace), rng)  # [correlation.1]
-        shown = {"neighbours": self.neighbours, "rows": public, "columns": table.width, "costs": stages.shown}
+        size = public or noisy_size(table, stages.part("size", Laplace), rng)  # [correlation.1]
+        shown = {"neighbours": self.neighbours, "rows": public, "columns": wide, "costs": stages.shown}
         blank: Release[Matrix] = Release(
             self.guarantee, Provenance("Correlation", shown, rng.secure), name="correlation"
         )
         if refusal := refusal_of(self, size):  # [correlation.2]
             return replace(blank, refusal=refusal)
-        clips = [self._clip(_column(table, place), stages, rng) for place in range(table.width)]  # [correlation.1]
+        clips = [self._clip(column_of(table, place), stages, rng) for place in range(wide)]  # [correlation.1]
         if any(radius > REACH * WIDEST for _, radius in clips):  # [correlation.2]
             return replace(blank, refusal="a column reaches beyond 1e300; rescale it")
         found = _Sums(table, clips, stages, size=size, neighbours=self.neighbours, rng=rng)
-        estimate, sampling, privacy = np.eye(table.width), *np.zeros((2, table.width, table.width))
-        for pair in combinations(range(table.width), 2):
+        estimate, sampling, privacy = np.eye(wide), *np.zeros((2, wide, wide))
+        for pair in combinations(range(wide), 2):
             entry = found.correlation(pair)
             if entry is None:  # [correlation.2]
                 return replace(
@@ -162,7 +164,7 @@ class Correlation:
         spread = CorrelationSpread(estimate, sampling, privacy, about, clips=tuple(clips))  # [correlation.3]
         return replace(blank, answer=Matrix(estimate), spread=spread, provenance=history)
 
-    def _clip(self, values: Stream, stages: Allocation, rng: Randomness) -> tuple[float, float]:
+    def _clip(self, values: Numbers, stages: Allocation, rng: Randomness) -> tuple[float, float]:
         """The centre and the radius of one column. [correlation.1]"""
         centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)
         cost = stages.part("scale", Choice)
@@ -170,16 +172,12 @@ class Correlation:
         return centre, REACH * max(distance, 1 / WIDEST)
 
 
-def _column(table: Rows, place: int) -> Stream:
-    return Stream(table.size, lambda: (block[:, place] for block in table.blocks()))
-
-
 class _Sums:
     """The noisy means of all sums over rows, and from them one correlation after the other."""
 
     def __init__(
         self,
-        table: Rows,
+        table: Any,
         clips: list[tuple[float, float]],
         stages: Allocation,
         *,
@@ -192,31 +190,13 @@ class _Sums:
         names = ("mean", "square", "pair", "vary")
         self.costs = {name: stages.part(name, Laplace) for name in names}
         self.bits = min(fitting_bits(cost) for cost in self.costs.values())
-        width, pairs = len(clips), list(combinations(range(len(clips)), 2))
-        first, second = [0] * width, [0] * width
-        both = {pair: [0, 0] for pair in pairs}
-        for steps in self._steps():
-            for place, column in enumerate(steps):
-                first[place] += int(column.sum())
-                second[place] += int((column * column >> self.bits).sum())
-            for i, j in pairs:
-                for sign, move in enumerate((steps[i] + steps[j], steps[i] - steps[j])):
-                    both[i, j][sign] += int((move * move >> self.bits + 2).sum())
+        first, second, *both = fold(partial(_sums, clips=tuple(clips), bits=self.bits), added, table)
         self.first = [self._noisy(total, "mean", self.moved) for total in first]  # [correlation.1]
         self.second = [self._noisy(total, "square", 1) for total in second]  # [correlation.1]
         self.both = {
-            pair: self._noisy(np.array(total, dtype=object), "pair", self.moved) for pair, total in both.items()
+            pair: self._noisy(np.array(total, dtype=object), "pair", self.moved)
+            for pair, total in zip(combinations(range(len(clips)), 2), both, strict=True)
         }
-
-    def _steps(self) -> Any:
-        """All rows as whole numbers of steps, column by column, in blocks."""
-        for block in self.table.blocks():
-            for start in range(0, len(block), BLOCK):
-                part = block[start : start + BLOCK]
-                yield [
-                    steps_of(part[:, place], centre, radius, bits=self.bits)[0]
-                    for place, (centre, radius) in enumerate(self.clips)
-                ]
 
     def _noisy(self, total: Any, name: str, moved: int) -> Any:
         """A sum of steps plus noise, as a mean. [correlation.1]"""
@@ -265,13 +245,60 @@ class _Sums:
     def _vary(self, pair: tuple[int, int], r: float, means: tuple[float, float], scales: tuple[float, float]) -> float:
         """The mean square of the rows' influences, one scale of its noise added. [correlation.1], [correlation.3]"""
         most = min(400.0, max(16.0, self.size * float(self.costs["vary"].epsilon) / 20))  # public or released
-        total, whole = 0, 2**self.bits
-        for steps in self._steps():
-            a, b = ((steps[place] / whole - means[k]) / scales[k] for k, place in enumerate(pair))
-            influence: Floats = a * b - r * (a * a + b * b) / 2
-            total += int(np.floor(np.minimum(influence**2 / most, 1.0) * whole).astype(np.int64).sum())
+        clips = tuple(self.clips)
+        at: dict[str, Any] = {"pair": pair, "r": r, "means": means, "scales": scales, "most": most}
+        total = fold(partial(_influence, clips=clips, bits=self.bits, **at), added, self.table)
         found = float(self._noisy(total, "vary", 1)) + self._noise("vary", 1)
         return most * max(found, self._noise("vary", 1))
+
+
+Clips = tuple[tuple[float, float], ...]
+
+
+def _steps(given: Iterator[Floats], clips: Clips, bits: int) -> Iterator[list[Integers]]:
+    """All rows as whole numbers of steps, column by column, in blocks."""
+    for piece in given:
+        for start in range(0, len(piece), BLOCK):
+            part = piece[start : start + BLOCK]
+            yield [steps_of(part[:, place], *clip, bits=bits)[0] for place, clip in enumerate(clips)]
+
+
+def _sums(given: Iterator[Floats], *, clips: Clips, bits: int) -> tuple[tuple[int, ...], ...]:
+    """A kernel: the sums of the columns and of their squares; of each pair, of the squares of sum and difference."""
+    pairs = list(combinations(range(len(clips)), 2))
+    found = [[0] * len(clips), [0] * len(clips), *([0, 0] for _ in pairs)]
+    for steps in _steps(given, clips, bits):
+        for place, column in enumerate(steps):
+            found[0][place] += int(column.sum())
+            found[1][place] += int((column * column >> bits).sum())
+        for both, (i, j) in zip(found[2:], pairs, strict=True):
+            for sign, move in enumerate((steps[i] + steps[j], steps[i] - steps[j])):
+                both[sign] += int((move * move >> bits + 2).sum())
+    return tuple(map(tuple, found))
+
+
+def _influence(
+    given: Iterator[Floats],
+    *,
+    clips: Clips,
+    bits: int,
+    pair: tuple[int, int],
+    r: float,
+    means: tuple[float, float],
+    scales: tuple[float, float],
+    most: float,
+) -> int:
+    """A kernel: the sum of the squares of the rows' influences, in steps of `most`."""
+    total, whole = 0, 2**bits
+    for steps in _steps(given, clips, bits):
+        a, b = ((steps[place] / whole - means[k]) / scales[k] for k, place in enumerate(pair))
+        influence: Floats = a * b - r * (a * a + b * b) / 2
+        total += int(np.floor(np.minimum(influence**2 / most, 1.0) * whole).astype(np.int64).sum())
+    return total
+
+
+def _reads(options: Mapping[str, Any]) -> Reads:
+    return number("several", streams=options.get("method") != "spearman")  # ranks are of all values at once
 
 
 def _world(about: About) -> World:
@@ -286,7 +313,7 @@ def _world(about: About) -> World:
     )
 
 
-@statistic({"x": number("several")}, groups=True, world=_world)
+@statistic({"x": _reads}, groups=True, world=_world)
 def correlation(
     people: Public, x: Columns, *, epsilon: Number, method: Literal["pearson", "spearman"] = "pearson"
 ) -> Mechanism[Matrix]:

@@ -39,6 +39,7 @@ Source
     Stemmer 2022 for the centre.
 """
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -47,7 +48,7 @@ from typing import Any, ClassVar, Final, Literal
 import numpy as np
 
 from discreet.errors import BadInput, Refused
-from discreet.privacy.declaration import Columns, Public, number, statistic
+from discreet.privacy.declaration import Columns, Public, Reads, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import Interval
@@ -57,10 +58,12 @@ from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Matrix
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
+from discreet.stages.gram import Rows
 from discreet.stages.normal_laplace import allowing
 from discreet.statistics.covariance_stages import FittedMoment, MomentBudget, positive
 from discreet.statistics.free_covariance import FreeMoment, FreeStages, find, plan, too_few
-from discreet.tables.matrix import in_one, matrix
+from discreet.tables.matrix import long_matrix
+from discreet.tables.streams import check_held
 from discreet.worlds.assumptions import MANY, About, World
 from discreet.worlds.floors import RATES
 from discreet.worlds.shapes import AssumedTable
@@ -218,32 +221,38 @@ class Covariance:
     def _too_few(self, size: int, columns: int) -> str:
         return too_few(size, columns, lambda rows: self.stages(rows, columns), self.epsilon)
 
-    def moment(self, rows: Floats, size: int | None, rng: Randomness) -> FreeMoment | str:
+    def _modelled(self, rows: Rows, rng: Randomness) -> FittedMoment | str:
+        """All stages under the model, which looks at rows one by one. [covariance.1]"""
+        check_held(rows)
+        return self.budget.fit(np.asarray(rows), rng)  # [covariance.1]
+
+    def moment(self, rows: Rows, size: int | None, rng: Randomness) -> FreeMoment | str:
         """All stages without a model. [covariance.1]"""
-        stages = self.stages(size, rows.shape[1])
+        columns = self.dimension if self.dimension is not None else int(np.shape(rows)[1])
+        stages = self.stages(size, columns)
         if size is not None and not stages.enough(size):  # [covariance.2]
-            return self._too_few(size, rows.shape[1])
+            return self._too_few(size, columns)
         counted = stages.counted(rows, rng)  # [covariance.1]
         if not stages.enough(counted):  # [covariance.2]
-            return self._too_few(round(counted), rows.shape[1])
+            return self._too_few(round(counted), columns)
         with np.errstate(all="ignore"):  # units may be 300 orders of magnitude apart
             return find(rows, stages, rng, size=counted)  # [covariance.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The covariance and the error bar of each entry, or a refusal."""
-        table, size = matrix(rows, self.dimension, declared="dimension"), None
-        if table.width > WIDEST:
-            raise BadInput(f"the data have {table.width} columns; a covariance of at most {WIDEST} can be found")
+        table, size = long_matrix(rows, self.dimension, declared="dimension"), None
+        columns = self.dimension if self.dimension is not None else int(np.shape(table)[1])
+        if columns > WIDEST:
+            raise BadInput(f"the data have {columns} columns; a covariance of at most {WIDEST} can be found")
         if self.neighbours.size_is_public:
-            size = agree(table.size, self.size)
+            size = agree(len(table), self.size)
             if not size:
                 raise BadInput("the data are empty (0 rows); a statistic needs at least 1 row")
             check_budget(self.epsilon, self.delta, size)
-        shown = {"model": self.model, "neighbours": self.neighbours, "rows": size, "columns": table.width}
+        shown = {"model": self.model, "neighbours": self.neighbours, "rows": size, "columns": columns}
         provenance = Provenance(type(self).__name__, shown, rng.secure)
         blank: Release[Any] = Release(self.guarantee, provenance, name=self.name)
-        whole = in_one(table)
-        found = self.moment(whole, size, rng) if self.model is None else self.budget.fit(whole, rng)  # [covariance.1]
+        found = self.moment(table, size, rng) if self.model is None else self._modelled(table, rng)  # [covariance.1]
         return replace(blank, refusal=found) if isinstance(found, str) else self._answer(blank, found)  # [covariance.2]
 
     def _answer(self, blank: Release[Any], found: FittedMoment | FreeMoment) -> Release[Any]:
@@ -267,7 +276,11 @@ def _world(about: About) -> World:
     )
 
 
-@statistic({"x": number("several")}, world=_world)
+def _reads(options: Mapping[str, Any]) -> Reads:
+    return number("several", streams=options.get("model") is None)  # a model samples rows
+
+
+@statistic({"x": _reads}, world=_world)
 def covariance(
     people: Public, x: Columns, *, epsilon: Number, delta: Number, model: Literal["gaussian"] | None = None
 ) -> Covariance:

@@ -35,7 +35,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -55,12 +55,14 @@ from discreet.privacy.values import CrossCounts
 from discreet.statistics.density_curve import on_simplex
 from discreet.statistics.histogram import Categories, Histogram
 from discreet.statistics.open_histogram import OpenHistogram
-from discreet.tables.entries import column, name, public_size
+from discreet.tables.entries import by_name, name, public_size
+from discreet.tables.streams import column_of, each, length
 from discreet.worlds.assumptions import About, Expected, World
 from discreet.worlds.floors import BOUND, bins_floor
 
 FOUND: Final = Fraction(1, 4)  # of epsilon, for all categories that are to be found
 MOST: Final = 100_000  # cells
+NAMES: Final = ("x", "y", "z")  # of the columns
 FINE: Final = 300.0  # standard deviations in steps beyond which a sum of noises is computed on a coarser grid
 RARE: Final = 1e-9  # tails below it are extrapolated
 Integers = npt.NDArray[np.int64]
@@ -133,8 +135,9 @@ class Crosstab:
 
     def release(self, rows: Any, rng: Randomness) -> Release[CrossCounts]:
         """The table with its margins, or a refusal."""
-        columns = self._columns(rows)
-        size, stages = public_size(columns[0], self.neighbours), self.stages
+        names = NAMES[: len(self.sides)]
+        columns = by_name(rows, *names)
+        size, stages = public_size(columns, self.neighbours), self.stages
         shown = {"columns": self.names, "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         blank: Release[CrossCounts] = Release(
             self.guarantee, Provenance("Crosstab", shown, rng.secure), name=f"counts by {' and '.join(self.names)}"
@@ -142,7 +145,8 @@ class Crosstab:
         if refusal := refusal_of(self, size):  # [crosstab.2]
             return replace(blank, refusal=refusal)
         sides = [
-            self._found(values, rng) if side is None else side for values, side in zip(columns, self.sides, strict=True)
+            shared(self.finder(), column_of(columns, one, object), rng) if side is None else side
+            for one, side in zip(names, self.sides, strict=True)
         ]
         empty = [one for one, side in zip(self.names, sides, strict=True) if not len(side)]
         if empty or math.prod(map(len, sides)) > MOST:  # [crosstab.2]
@@ -152,7 +156,7 @@ class Crosstab:
         shape = tuple(map(len, sides))
         cost = stages.part("cells", Laplace).epsilon
         inner = Histogram(_places(math.prod(shape)), cost, neighbours=self.neighbours, unit=self.unit)
-        drawn = inner.release(_cells(columns, sides), rng)  # [crosstab.1]
+        drawn = inner.release(each(partial(_cells, sides=sides), columns, np.int64), rng)  # [crosstab.1]
         noisy, noise = drawn.spread.noisy, drawn.spread.distribution  # type: ignore[union-attr]
         total = int(noisy.sum()) if size is None else size
         fitted = _whole(noisy, max(0, total))
@@ -162,22 +166,12 @@ class Crosstab:
         spread = TableSpread(table, _summed(noisy[:-1], shape), noise, size)
         return replace(blank, answer=table, spread=spread)
 
-    def _found(self, values: npt.NDArray[Any], rng: Randomness) -> Categories:
-        """The categories that enough people share, the largest first. [crosstab.1]"""
-        finder = self.finder()
-        assert finder is not None
-        keys = tuple(finder.sifted(values, rng))  # [crosstab.1]
-        return Categories(keys, tuple(map(name, keys)))
 
-    def _columns(self, rows: Any) -> list[npt.NDArray[Any]]:
-        """A column for each side; a row that has not an entry for each has none."""
-        if isinstance(rows, Mapping):
-            return [column(values) for values in rows.values()]
-        many = len(self.sides)
-        if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == many:
-            return [column(rows[:, place]) for place in range(many)]
-        whole = [row if isinstance(row, list | tuple) and len(row) == many else (None,) * many for row in column(rows)]
-        return [column([row[place] for row in whole]) for place in range(many)]
+def shared(finder: OpenHistogram | None, values: Any, rng: Randomness) -> Categories:
+    """The categories that enough people share, the largest first. [crosstab.1]"""
+    assert finder is not None
+    keys = tuple(finder.sifted(values, rng))  # [crosstab.1]
+    return Categories(keys, tuple(map(name, keys)))
 
 
 @lru_cache(maxsize=8)
@@ -185,11 +179,11 @@ def _places(many: int) -> Categories:
     return Categories.of(range(many))
 
 
-def _cells(columns: Sequence[Any], sides: Sequence[Categories]) -> Integers:
+def _cells(columns: Mapping[str, Any], sides: Sequence[Categories]) -> Integers:
     """The cell of each row; the last for those with an entry that is not listed. [crosstab.1]"""
-    outside, cell = np.zeros(len(columns[0]), dtype=np.bool_), np.zeros(len(columns[0]), dtype=np.int64)
-    for values, side in zip(columns, sides, strict=True):
-        place = side.indices(values)
+    outside, cell = np.zeros(length(columns), dtype=np.bool_), np.zeros(length(columns), dtype=np.int64)
+    for one, side in zip(NAMES, sides, strict=False):
+        place = side.indices(columns[one])
         outside |= place == len(side)
         cell = cell * len(side) + np.minimum(place, len(side) - 1)
     return np.where(outside, math.prod(map(len, sides)), cell)
@@ -326,8 +320,8 @@ def _finds(options: Mapping[str, Any], _: Mapping[str, Columns | None]) -> bool:
     return listed is None or (isinstance(listed, list | tuple) and any(one is None for one in listed))
 
 
-READ: Final = category()
-OPTIONAL: Final = category(optional=True)
+READ: Final = category(streams=True)
+OPTIONAL: Final = category(streams=True, optional=True)
 
 
 @statistic({"x": READ, "y": READ, "z": OPTIONAL}, rows=dict, groups=True, wants_delta=_finds, world=_world)

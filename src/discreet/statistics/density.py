@@ -53,6 +53,7 @@ import numpy as np
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
+from discreet.noise.order_statistics import ranked
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, exact, is_number, show
 from discreet.privacy.guarantee import Neighbours, check_budget
@@ -67,7 +68,8 @@ from discreet.statistics.open_histogram import OpenHistogram
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.quantile_cells import NOT_ROUNDED, TIED, find_unit
 from discreet.statistics.shares import CategoryShares, shares_world
-from discreet.tables.entries import numbers, public_size
+from discreet.tables.entries import long_numbers, public_size
+from discreet.tables.streams import each
 from discreet.worlds.assumptions import About, World
 from discreet.worlds.shapes import AssumedColumn
 
@@ -140,7 +142,7 @@ class BinnedDensity:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Density]:
         """The density; or a refusal for too few records."""
-        values = numbers(rows)
+        values = long_numbers(rows)
         size = public_size(values, self.neighbours)
         if self.support is None:  # too small an epsilon is refused before any draw
             self._quartiles(exact(self.epsilon) * PLACING)
@@ -155,7 +157,9 @@ class BinnedDensity:
         unit, ends = exact(self.granularity or 0), self.support
         if "granularity" in stages:
             cost_of_it = stages.part("granularity", Choice)
-            unit = find_unit(values, 0.0, people, swap=size is not None, cost=cost_of_it, rng=rng)  # [density.1]
+            unit = find_unit(
+                ranked(values, 0.0), 0.0, people, swap=size is not None, cost=cost_of_it, rng=rng
+            )  # [density.1]
         if self.support is None:
             placing = exact(stages.part("quartiles", Approximate).epsilon)
             if size is None and people * placing < self._nats:  # by the noisy count
@@ -171,7 +175,7 @@ class BinnedDensity:
         unit = max(unit, NOT_ROUNDED)
         cells = cell_edges(*ends, cells_for(people, distribution.sd**2), unit)  # [density.2] [density.4]
         bins = Edges.of([-LARGEST, *cells.tolist(), LARGEST])
-        held = counts(bins, np.clip(values, -LARGEST, LARGEST))
+        held = counts(bins, each(_finite, values))
         noisy = rng.blur(held, sensitivity=move, cost=filling).astype(float)  # [density.1]
         return self._shown(cells, noisy, size, distribution, rng, unit)
 
@@ -242,6 +246,11 @@ class BinnedDensity:
         return Provenance("Density", parameters, rng.secure, notes=notes)
 
 
+def _finite(piece: Floats) -> Floats:
+    found: Floats = np.clip(piece, -LARGEST, LARGEST)
+    return found
+
+
 def reach(low: float, middle: float, high: float, unit: float = 0.0) -> tuple[float, float]:
     """Ends of a support from quartiles: so far on either side as the quartiles there say, and some units."""
     most = LARGEST / 8 / REACH
@@ -274,7 +283,7 @@ def widened(low: float, high: float) -> tuple[float, float]:
 
 
 def _reads(options: Mapping[str, Any]) -> Reads:
-    return number() if options.get("categories") is None else category()
+    return number(streams=True) if options.get("categories") is None else category(streams=True)
 
 
 def _finds(options: Mapping[str, Any], _: Mapping[str, Columns | None]) -> bool:

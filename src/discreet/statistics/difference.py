@@ -34,8 +34,9 @@ Source
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -49,9 +50,12 @@ from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Mechanism, Randomness, in_full, promised
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Vector, label
+from discreet.stages.normal_laplace import radius
 from discreet.statistics.histogram import Categories
-from discreet.tables.entries import column
-from discreet.worlds.assumptions import About, World
+from discreet.statistics.proportion import PrivateSize
+from discreet.tables.entries import by_name
+from discreet.tables.streams import chosen
+from discreet.worlds.assumptions import About, Expected, World
 from discreet.worlds.shapes import AssumedColumn
 
 Of = Literal["mean", "median", "proportion"]
@@ -103,8 +107,9 @@ class Difference:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Vector]:
         """Difference, ratio and both groups, or a refusal."""
-        values, place = self._split(rows)
-        first, second = (self.inner.release(values[place == one], rng) for one in (0, 1))  # [difference.1]
+        pairs = by_name(rows, "x", "groups")
+        mine = [partial(_members, between=self.between, group=one) for one in (0, 1)]
+        first, second = (self.inner.release(chosen(one, pairs, np.float64), rng) for one in mine)  # [difference.1]
         names = [label(one) for one in self.between.names]
         shown = {"of": self.of, "between": self.between.names, "neighbours": self.neighbours}
         notes = tuple(dict.fromkeys(note for one in (first, second) for note in one.provenance.notes))
@@ -128,14 +133,10 @@ class Difference:
         answer = Vector(np.array([a - b, ratio, a, b]), (*NAMES, *names))
         return replace(blank, answer=answer, spread=spread)
 
-    def _split(self, rows: Any) -> tuple[Any, Any]:
-        """Each row's value and the place of its group; 2 for those in neither. [difference.1]"""
-        if isinstance(rows, Mapping):
-            values, groups = (column(part) for part in rows.values())
-        else:
-            pairs = [row if isinstance(row, list | tuple) and len(row) == 2 else (None, None) for row in column(rows)]
-            values, groups = (column([row[place] for row in pairs]) for place in (0, 1))
-        return values, self.between.indices(groups)
+
+def _members(pairs: Mapping[str, Any], *, between: Categories, group: int) -> Any:
+    """The values of the rows of one group. [difference.1]"""
+    return pairs["x"][between.indices(pairs["groups"]) == group]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,13 +239,48 @@ def _centred_ratio(a: float, b: float, one: tuple[float, float], other: tuple[fl
 
 
 def _reads(options: Mapping[str, Any]) -> Reads:
-    return boolean() if options.get("of") == "proportion" else number()
+    return boolean(streams=True) if options.get("of") == "proportion" else number(streams=True)
 
 
-def _half(spread: PairSpread, confidence: float) -> float:
+def half_width(spread: PairSpread, confidence: float) -> float:
     """Half of the interval of the difference."""
     bar = spread.interval(confidence)
     return float(bar.high[0] - bar.low[0]) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """The two parts of the error of one number."""
+
+    sampling: float
+    privacy: float
+
+
+def first_of(spread: PairSpread) -> Errors | None:
+    """Those of the difference."""
+    sampling, privacy = spread.sampling, spread.privacy
+    return None if sampling is None or privacy is None else Errors(float(sampling[0]), float(privacy[0]))
+
+
+def expected_of_shares(share: float, first: float = 0.5) -> Callable[[Any, int, float | None], Expected]:
+    """What to expect of two groups with one share, `first` of all people in the first: spreads are in closed form."""
+
+    def expected(release: Any, rows: int, confidence: float | None) -> Expected:
+        if release.refusal is not None:
+            return Expected(refused=release.refusal)
+        sizes, seen = (first * rows, (1 - first) * rows), release.spread.spreads
+        middle = [PrivateSize(share * n, (1 - share) * n, one.epsilon) for n, one in zip(sizes, seen, strict=True)]
+        spread = replace(release.spread, pair=(share, share), spreads=tuple(middle))
+        sampling, privacy = (float(size[0]) for size in (spread.sampling, spread.privacy))
+        return Expected(
+            error=radius(0.5, sampling, privacy / math.sqrt(2)),
+            half_width=None if confidence is None else half_width(spread, confidence),
+            sampling=sampling,
+            privacy=privacy,
+            without=radius(0.5, sampling, 0.0),
+        )
+
+    return expected
 
 
 def _world(about: About) -> World:
@@ -257,22 +293,26 @@ def _world(about: About) -> World:
             make=lambda g, n: {"x": g.random(n) < share, "groups": [between[k % 2] for k in range(n)]},
             truth=0.0,
             read=lambda value: np.array([value[0]]),
-            width=_half,
-            plain=lambda x, **_: float(np.mean(x[::2]) - np.mean(x[1::2])),
+            closed=expected_of_shares(share),
         )
     entries = AssumedColumn.of(about)
     about.say("half of the rows are in each group, and both groups are alike")
     middle = np.median if of == "median" else np.mean
+    deviation = 0.5 / entries.height(0.5) if of == "median" else entries.scale
     return World(
         make=lambda g, n: {"x": entries.draw(g, n), "groups": [between[k % 2] for k in range(n)]},
         truth=0.0,
         read=lambda value: np.array([value[0]]),
-        width=_half,
+        width=half_width,
+        part=first_of,
+        sampling=lambda n: 2 * deviation / math.sqrt(n),
+        parts=True,
+        skewed=True,
         plain=lambda x, **_: float(middle(x[::2]) - middle(x[1::2])),
     )
 
 
-@statistic({"x": _reads, "groups": category()}, rows=dict, world=_world)
+@statistic({"x": _reads, "groups": category(streams=True)}, rows=dict, world=_world)
 def difference(
     people: Public,
     x: Columns,

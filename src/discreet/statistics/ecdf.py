@@ -100,7 +100,7 @@ def _world(about: About) -> World:
     )
 
 
-@statistic({"x": number()}, groups=True, world=_world)
+@statistic({"x": number(streams=True)}, groups=True, world=_world)
 def ecdf(
     people: Public, x: Columns, *, epsilon: Number, support: Any = None, granularity: float | None = None
 ) -> Mechanism[StepCurve]:

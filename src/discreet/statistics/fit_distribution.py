@@ -20,7 +20,8 @@ from discreet.statistics.histogram import Categories
 from discreet.statistics.multivariate_gaussian import MultivariateGaussian
 from discreet.statistics.shares import BinomialFit, MultinomialFit, shares_world
 from discreet.statistics.sufficient import FamilySpread, SufficientStatistics, at_once
-from discreet.tables.entries import numbers
+from discreet.tables.entries import long_numbers
+from discreet.tables.streams import each
 from discreet.worlds.assumptions import MANY, NO_FLOOR, About, World
 from discreet.worlds.floors import BOUND, RATES, least_error, shares
 from discreet.worlds.shapes import AssumedTable
@@ -36,7 +37,9 @@ def _kind(family: Any) -> Any:
 
 def _reads(options: Mapping[str, Any]) -> Reads:
     kind = _kind(options.get("family"))
-    return category() if kind == "multinomial" else boolean() if kind == "bernoulli" else number()
+    if kind == "multinomial":
+        return category(streams=True)
+    return boolean(streams=True) if kind == "bernoulli" else number(streams=True)
 
 
 def lognormal(mu: float, sigma: float) -> Any:
@@ -48,7 +51,10 @@ def lognormal(mu: float, sigma: float) -> Any:
 
 def logarithms(rows: Any) -> Any:
     """Of each entry by itself; one that is not above 0 is as far down as there is."""
-    values = numbers(rows)
+    return each(_logarithms, long_numbers(rows))
+
+
+def _logarithms(values: Any) -> Any:
     with np.errstate(all="ignore"):
         return np.where(values > 0, np.log(np.maximum(values, 5e-324)), np.where(np.isnan(values), np.nan, -np.inf))
 
@@ -234,7 +240,11 @@ def between_normals(shift: Any, variance: Any, against: float) -> Any:
     return np.minimum(found, 1.0)
 
 
-@statistic({"x": number("either", streams=True)}, wants_delta=_several, world=_normal_world)
+def _column(options: Mapping[str, Any]) -> Reads:
+    return number("either", streams=not isinstance(options.get("x"), list | tuple))  # several are sampled
+
+
+@statistic({"x": _column}, wants_delta=_several, world=_normal_world)
 def fit_normal(
     people: Public,
     x: Columns,

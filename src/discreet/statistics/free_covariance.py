@@ -46,7 +46,7 @@ Source
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -60,7 +60,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Gaussian, Loss
 from discreet.privacy.mechanism import Randomness, what_to_do
 from discreet.stages.clip import Floats
-from discreet.stages.gram import Frame, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
+from discreet.stages.gram import Frame, Rows, gram_cost, lengths, noisy_gram, noisy_sum, sum_cost
 from discreet.stages.octaves import (
     Tail,
     column_cost,
@@ -74,6 +74,7 @@ from discreet.stages.octaves import (
 )
 from discreet.stages.shrinkage import to_diagonal
 from discreet.stages.squared_tail import Doubted, Lengths, SquaredTail, squared_tail
+from discreet.tables.streams import Numbers, Stream, added, chosen, column_of, fold
 
 COUNT, COLUMNS, TAIL, LATE, FOURTH = (Fraction(part, 1000) for part in (5, 100, 10, 60, 80))  # of mu squared
 TURNS: Final = (Fraction(40, 1000), Fraction(120, 1000))  # a turn: of several, of a single one
@@ -170,12 +171,12 @@ class FreeStages:
             and loud <= size
         )
 
-    def counted(self, rows: Floats, rng: Randomness) -> float:
+    def counted(self, rows: Rows, rng: Randomness) -> float:
         """How many rows have no missing entry, with noise; all of them where their number is public.
         [free_covariance.1]"""
         if self.rows is not None:
             return float(len(rows))
-        present = int(np.isfinite(rows).all(axis=1).sum())
+        present = fold(count_finite, added, rows)
         return noisy_size(present, cost=self.costs.part("count", Gaussian), rng=rng)  # [free_covariance.1]
 
 
@@ -254,7 +255,17 @@ class FreeMoment:
         return np.asarray(np.linalg.norm(self.back, axis=1))
 
 
-def _longest(found: Floats, stages: FreeStages, size: float, before: Tail, drawn: dict[str, Any]) -> Lengths | None:
+def finite_rows(rows: Floats) -> Floats:
+    """Those without a missing or an infinite entry."""
+    return rows[np.isfinite(rows).all(axis=1)]
+
+
+def count_finite(given: Iterator[Floats]) -> int:
+    """A kernel: how many such rows there are."""
+    return sum(int(np.isfinite(piece).all(axis=1).sum()) for piece in given)
+
+
+def _longest(found: Numbers, stages: FreeStages, size: float, before: Tail, drawn: dict[str, Any]) -> Lengths | None:
     """The tail of lengths in the last frame. [free_covariance.1], [free_covariance.2]
 
     Where those of the frame `before` are nearly the same, half octaves of them do not tell them apart, and those of
@@ -273,16 +284,16 @@ def _longest(found: Floats, stages: FreeStages, size: float, before: Tail, drawn
     return Doubted(known, seen) if far else seen  # [free_covariance.2], [free_covariance.3]
 
 
-def find(rows: Floats, stages: FreeStages, rng: Randomness, *, size: float) -> FreeMoment | str:
+def find(rows: Rows, stages: FreeStages, rng: Randomness, *, size: float) -> FreeMoment | str:
     """All stages but the count, or why they ended. [free_covariance.1], [free_covariance.2]"""
     costs, many = stages.costs, stages.columns
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
-    places = [place_of(np.ascontiguousarray(rows[:, index]), costs, size=size, **drawn) for index in range(many)]
+    places = [place_of(column_of(rows, index), costs, size=size, **drawn) for index in range(many)]
     if None in places:  # [free_covariance.2]
         return f"column {places.index(None)} is the same for most people, by noisy counts; leave it out"
     centre, units, sizes, shown = (np.array(each) for each in zip(*(at for at in places if at), strict=True))
-    if not math.isfinite(float(rows.sum())):  # a sum may be infinite of finite rows, and not the other way round
-        rows = rows[np.isfinite(rows).all(axis=1)]  # [free_covariance.2]: others would be in no sum, but in that of I
+    if isinstance(rows, Stream) or not math.isfinite(float(rows.sum())):  # infinite of finite rows too, never else
+        rows = chosen(finite_rows, rows)  # [free_covariance.2]: others would be in no sum, but in that of I
     turn = np.diag(units / (sizes * np.sqrt(np.minimum(shown / size, 1.0))))
 
     def framed(turn: Floats, centre: Floats, one: float = ONE) -> Frame:

@@ -38,6 +38,7 @@ from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import Randomness
+from discreet.tables.streams import Stream, cell_counts
 
 MOST: Final = 2000  # intervals
 Floats = npt.NDArray[np.float64]
@@ -104,13 +105,13 @@ class TimeGrid:
 
 
 def noisy_table(
-    cells: Integers, groups: int, grid: TimeGrid, *, epsilon: Number, neighbours: Neighbours, rng: Randomness
+    cells: Integers | Stream, groups: int, grid: TimeGrid, *, epsilon: Number, neighbours: Neighbours, rng: Randomness
 ) -> tuple["LifeTable", ...]:
     """The life table of each group; `cells` are numbered group after group, others are nobody's. [life_table.1]"""
     wide = 2 * len(grid) + 1
-    counts = np.bincount(cells, minlength=groups * wide + 1)[: groups * wide]
+    counts = cell_counts(cells, groups * wide)
     moved = 2 if neighbours is Neighbours.REPLACE else 1  # [life_table.1]
-    noisy = rng.blur(counts.astype(np.int64), sensitivity=moved, cost=Laplace(epsilon)).astype(float)  # [life_table.1]
+    noisy = rng.blur(counts, sensitivity=moved, cost=Laplace(epsilon)).astype(float)  # [life_table.1]
     noise = LaplaceDistribution(laplace_scale(moved, epsilon))
     return tuple(LifeTable(noisy[at * wide : (at + 1) * wide], noise) for at in range(groups))
 

@@ -54,7 +54,7 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
-from discreet.privacy.declaration import Columns, Public, number, statistic
+from discreet.privacy.declaration import Columns, Public, Reads, number, statistic
 from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
@@ -325,8 +325,13 @@ def _world(about: About) -> World:
     )
 
 
+def _reads(options: Mapping[str, Any]) -> Reads:
+    sampled = options.get("method", "auto") != "auto" or options.get("sigma") is not None  # of several columns
+    return number("either", streams=not (sampled and isinstance(options.get("x"), list | tuple)), dates=True)
+
+
 @statistic(
-    {"x": number("either", streams=True, dates=True), **SURVEY},
+    {"x": _reads, **SURVEY},
     rows=survey_rows,
     groups=True,
     wants_delta=_several,

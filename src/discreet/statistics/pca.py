@@ -37,11 +37,14 @@ Source
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
@@ -54,12 +57,14 @@ from discreet.privacy.mechanism import Randomness, promised, refusal_of, what_to
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Components
 from discreet.stages.clip import Floats, fitting_bits
+from discreet.stages.gram import Rows
 from discreet.stages.locate import BEYOND, far_distance
 from discreet.statistics.covariance import Covariance
 from discreet.statistics.covariance_stages import positive
 from discreet.statistics.free_covariance import FreeMoment
 from discreet.statistics.rank_correlation import CorrelationSpread
-from discreet.tables.matrix import in_one, matrix
+from discreet.tables.matrix import long_matrix
+from discreet.tables.streams import added, each, fold
 from discreet.worlds.assumptions import MANY, About, World
 from discreet.worlds.shapes import AssumedTable
 
@@ -153,7 +158,7 @@ class Pca:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Components]:
         """The components and the interval of their shares, or a refusal."""
-        table = in_one(matrix(rows, self.dimension))
+        table = long_matrix(rows, self.dimension)
         public = len(table) if self.neighbours.size_is_public else None
         if public == 0:
             raise BadInput("the data are empty (0 rows); a statistic needs at least 1 row")
@@ -191,7 +196,7 @@ class Pca:
     def _along(
         self,
         blank: Release[Components],
-        table: Floats,
+        table: Rows,
         *,
         found: FreeMoment,
         scales: Floats,
@@ -201,28 +206,28 @@ class Pca:
         """The shares of the variance along directions that were released. [pca.1], [pca.3]"""
         stages = self.stages
         moved = 2 if self.neighbours.size_is_public else 1
-        with np.errstate(all="ignore"):
-            squares = _turned((table - found.place) / scales, directions) ** 2  # [pca.1]
-            lengths = np.sqrt(squares.sum(axis=1))
-            lengths[~np.isfinite(lengths)] = np.nan
-            far = far_distance(
-                lengths, centre=0.0, beyond=self.beyond, cost=stages.part("far", Choice), rng=rng, least=2.0**-24
-            )  # [pca.1]
-            limit = REACH * far**2
-            total = squares.sum(axis=1)
-            parts = np.where(np.isfinite(total)[:, None], squares / np.maximum(total, limit)[:, None], 0.0)  # [pca.1]
+        squares = each(partial(_squares, place=found.place, scales=scales, directions=directions), table)
+        far = far_distance(
+            each(_lengths, squares),
+            centre=0.0,
+            beyond=self.beyond,
+            cost=stages.part("far", Choice),
+            rng=rng,
+            least=2.0**-24,
+        )  # [pca.1]
+        limit = REACH * far**2
+        parts = each(partial(_drawn_back, limit=limit), squares)  # [pca.1]
         if not 1e-300 < limit < 1e300:  # [pca.2]
             return replace(blank, refusal="the rows reach beyond what can be squared; rescale them")
-        sums, noise = _noisy(parts, moved, stages.part("shares", Laplace), rng)  # [pca.1]
+        sums, noise = _noisy(parts, self.dimension, moved, stages.part("shares", Laplace), rng)  # [pca.1]
         whole = float(sums.sum())
         if whole < SURE * math.sqrt(2 * self.dimension) * noise:  # [pca.2]
             return replace(blank, refusal=LOST)
         s, k = np.clip(sums / whole, 0.0, 1.0), self.k
         c = float(np.clip(sums[:k].sum() / whole, 0.0, 1.0))
         bound = 2 + float(s @ s)
-        lengths = parts.sum(axis=1)
-        influence = np.column_stack([parts[:, :k] - s[:k] * lengths[:, None], parts[:, :k].sum(axis=1) - c * lengths])
-        vary, doubt = _noisy(influence**2 / bound, moved, stages.part("vary", Laplace), rng)  # [pca.1]
+        influence = each(partial(_influence, shares=s[:k], captured=c, bound=bound), parts)
+        vary, doubt = _noisy(influence, k + 1, moved, stages.part("vary", Laplace), rng)  # [pca.1]
         sampling = np.sqrt(bound * (np.maximum(vary, 0.0) + doubt)) / whole  # [pca.3]
         many, own = self.dimension, np.append(s[:k], c)
         inside = np.append(np.ones(k), k)
@@ -247,10 +252,45 @@ def _turned(rows: Floats, directions: Floats) -> Floats:
     return found
 
 
-def _noisy(parts: Floats, moved: int, cost: Laplace, rng: Randomness) -> tuple[Floats, float]:
+def _squares(rows: Floats, *, place: Floats, scales: Floats, directions: Floats) -> Floats:
+    """The squares of rows along directions. [pca.1]"""
+    with np.errstate(all="ignore"):
+        return np.asarray(_turned((rows - place) / scales, directions) ** 2)
+
+
+def _lengths(squares: Floats) -> Floats:
+    """Of rows, missing where they are not finite."""
+    found: Floats = np.sqrt(squares.sum(axis=1))
+    found[~np.isfinite(found)] = np.nan
+    return found
+
+
+def _drawn_back(squares: Floats, *, limit: float) -> Floats:
+    """Squares over the limit, or over their sum where that is larger: at most 1 together. [pca.1]"""
+    with np.errstate(all="ignore"):
+        total = squares.sum(axis=1)
+        return np.where(np.isfinite(total)[:, None], squares / np.maximum(total, limit)[:, None], 0.0)
+
+
+def _influence(parts: Floats, *, shares: Floats, captured: float, bound: float) -> Floats:
+    """What a row does to each share and to what they hold together, squared, as parts of the bound. [pca.1]"""
+    lengths, first = parts.sum(axis=1), parts[:, : len(shares)]
+    moved = np.column_stack([first - shares * lengths[:, None], first.sum(axis=1) - captured * lengths])
+    return np.asarray(moved**2 / bound)
+
+
+def _step_sums(given: Iterator[Floats], *, bits: int, many: int) -> npt.NDArray[np.int64]:
+    """A kernel: the sums of rows in whole steps."""
+    found = np.zeros(many, dtype=np.int64)
+    for piece in given:
+        found += np.floor(piece * 2.0**bits).astype(np.int64).sum(axis=0)
+    return found
+
+
+def _noisy(parts: Rows, many: int, moved: int, cost: Laplace, rng: Randomness) -> tuple[Floats, float]:
     """Sums of rows of numbers of at least 0 that add up to 1 at most, with noise, and its scale. [pca.1]"""
     bits = fitting_bits(cost)
-    steps = np.floor(parts * 2.0**bits).astype(np.int64).sum(axis=0)
+    steps = fold(partial(_step_sums, bits=bits, many=many), added, parts)
     blurred = rng.blur(steps, sensitivity=moved << bits, cost=cost)  # [pca.1]
     return np.asarray(blurred, dtype=float) / 2**bits, float(laplace_scale(moved << bits, cost.epsilon)) / 2**bits
 
@@ -276,7 +316,7 @@ def _world(about: About) -> World:
     )
 
 
-@statistic({"x": number("several")}, world=_world)
+@statistic({"x": number("several", streams=True)}, world=_world)
 def pca(people: Public, x: Columns, k: int, *, epsilon: Number, delta: Number, standardise: bool = True) -> Pca:
     """The first k principal components: directions, and the share of the variance that lies along each. No bounds.
 

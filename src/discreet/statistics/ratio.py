@@ -33,6 +33,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -54,7 +55,8 @@ from discreet.statistics.difference import stretched
 from discreet.statistics.mean import COUNT
 from discreet.statistics.sum import LARGEST, TotalSpread, noisy_total
 from discreet.tables.entries import public_size
-from discreet.tables.matrix import in_one, matrix
+from discreet.tables.matrix import long_matrix
+from discreet.tables.streams import column_of, each
 from discreet.worlds.assumptions import About, World
 
 RESIDUALS: Final = Fraction(1, 10)  # of epsilon, for the sum of squares
@@ -120,8 +122,8 @@ class Ratio:
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The ratio and its interval, or a refusal."""
-        table = in_one(matrix(rows, 2))
-        values = (table[:, 0], table[:, 1])
+        table = long_matrix(rows, 2)
+        values = (column_of(table, 0), column_of(table, 1))
         size, stages = public_size(table, self.neighbours), self.stages
         shown = {"bounds": self.bounds, "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         word = "rate" if self.counts else "ratio"
@@ -154,7 +156,7 @@ class Ratio:
         most = _farthest(above, below)
         if not max(most, self.per * most / below.estimate, self.per * abs(above.estimate / below.estimate)) < LARGEST:
             return replace(blank, refusal="the ratio reaches beyond 1e250; rescale the columns")  # [ratio.2]
-        error = self._error(values, above, below, rng)  # [ratio.1]
+        error = self._error(table, above, below, rng)  # [ratio.1]
         spread = RatioSpread(above, below, error, float(self.per), self.counts, self.names)
         provenance = replace(blank.provenance, notes=tuple(notes))
         return replace(blank, answer=spread.estimate, spread=spread, provenance=provenance)
@@ -164,17 +166,20 @@ class Ratio:
         terms: dict[str, Any] = {"size": seen, "neighbours": self.neighbours, "rng": rng}
         return find_tail(values, epsilon, centre=0.0, last={"mean": Share()}, **terms)
 
-    def _error(self, values: tuple[Any, Any], above: TotalSpread, below: TotalSpread, rng: Randomness) -> float:
+    def _error(self, table: Any, above: TotalSpread, below: TotalSpread, rng: Randomness) -> float:
         """The root of the noisy sum of squares of x - r y, one scale of its noise added. [ratio.1], [ratio.3]"""
         ratio = above.estimate / below.estimate
-        x, y = (
-            np.clip(np.where(np.isnan(part), 0.0, part), *total.ends)
-            for part, total in zip(values, (above, below), strict=True)
-        )
+        left = each(partial(_residuals, ratio=ratio, ends=(above.ends, below.ends)), table)
         most = _farthest(above, below)  # [ratio.1]
         terms: dict[str, Any] = {"cost": self.stages.part("residuals", Laplace), "neighbours": self.neighbours}
-        found = noisy_moment(x - ratio * y, centre=0.0, radius=most, power=2, rng=rng, **terms)  # [ratio.1]
+        found = noisy_moment(left, centre=0.0, radius=most, power=2, rng=rng, **terms)  # [ratio.1]
         return most * math.sqrt(max(found.total + found.noise, found.noise))  # [ratio.3]; most^2 may be no float
+
+
+def _residuals(rows: Any, *, ratio: float, ends: tuple[Ends, Ends]) -> Any:
+    """x - r y of each record, both limited. [ratio.1]"""
+    x, y = (np.clip(np.where(np.isnan(part), 0.0, part), *pair) for part, pair in zip(rows.T, ends, strict=True))
+    return x - ratio * y
 
 
 def _farthest(above: TotalSpread, below: TotalSpread) -> float:
@@ -295,7 +300,7 @@ def _world(about: About) -> World:
     return World(make=make, truth=per * true, plain=lambda x, y: per * x.sum() / y.sum(), parts=True)
 
 
-@statistic({"x": number(), "y": number()}, rows=stacked, groups=True, world=_world)
+@statistic({"x": number(streams=True), "y": number(streams=True)}, rows=stacked, groups=True, world=_world)
 def ratio(people: Public, x: Columns, y: Columns, *, epsilon: Number, bounds: Any = None) -> Ratio:
     """The total of x over the total of y, with a confidence interval for the population's. No bounds needed. Pure.
 
@@ -314,10 +319,10 @@ def ratio(people: Public, x: Columns, y: Columns, *, epsilon: Number, bounds: An
 
 def _events(options: Mapping[str, Any]) -> Reads:
     """Numbers of events, a condition, or what entries are to be equal to."""
-    return number(condition=True) if options.get("equals") is None else boolean()
+    return number(condition=True, streams=True) if options.get("equals") is None else boolean(streams=True)
 
 
-@statistic({"x": _events, "y": number()}, rows=stacked, groups=True, world=_world)
+@statistic({"x": _events, "y": number(streams=True)}, rows=stacked, groups=True, world=_world)
 def rate(
     people: Public,
     x: Columns,

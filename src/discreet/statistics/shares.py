@@ -39,7 +39,9 @@ Source
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,7 +65,8 @@ from discreet.statistics.histogram import Band, Categories, Histogram
 from discreet.statistics.open_histogram import MANY, OpenHistogram
 from discreet.statistics.proportion import KnownSize, PrivateSize, centred, rest, too_few
 from discreet.statistics.sufficient import FamilySpread
-from discreet.tables.entries import numbers, public_size, truths
+from discreet.tables.entries import long_column, numbers_of, public_size, truths
+from discreet.tables.streams import added, fold
 from discreet.worlds.assumptions import About, World
 
 MOST_TRIALS = 10**6
@@ -100,18 +103,15 @@ class BinomialFit:
     def release(self, rows: Any, rng: Randomness) -> Release[Distribution]:
         """The fitted distribution."""
         many = int(self.trials)
-        if many == 1:
-            won = truths(rows).astype(np.int64)
-        else:
-            won = np.rint(np.clip(np.nan_to_num(numbers(rows)), 0, many)).astype(np.int64)  # [shares.1]
-        size, wins = public_size(won, self.neighbours), total(won, many)
+        values = long_column(rows)
+        size, wins = public_size(values, self.neighbours), fold(partial(_wins, many=many), added, values)
         cost, drawn = Laplace(self.epsilon), float(1 / laplace_scale(many, self.epsilon))  # [shares.3]: as drawn
         part: KnownSize | PrivateSize
         if size is not None:
             noisy = rng.blur(wins, sensitivity=many, cost=cost)  # [shares.1]
             part = KnownSize(noisy + centred(rng), size * many, drawn)
         else:
-            both = np.array([wins, many * len(won) - wins], dtype=object)
+            both = np.array([wins, many * len(values) - wins], dtype=object)
             noisy = rng.blur(both, sensitivity=many, cost=cost)  # [shares.1]
             ayes, noes = (int(count) + rest(rng, drawn) for count in noisy)
             part = PrivateSize(ayes, noes, drawn)  # [shares.3]
@@ -123,6 +123,19 @@ class BinomialFit:
             refusal = too_few(part.size / many, drawn * many)
             return Release(self.guarantee, provenance, refusal=refusal, name=name)
         return Release(self.guarantee, provenance, fitted, spread=FamilySpread(fitted, (part,)), name=name)
+
+
+def _wins(given: Iterator[npt.NDArray[Any]], *, many: int) -> int:
+    """A kernel: all successes, no more than there are trials."""
+    wins = 0
+    for piece in given:
+        if many == 1:
+            wins += int(np.count_nonzero(truths(piece)))
+        else:
+            wins += total(
+                np.rint(np.clip(np.nan_to_num(numbers_of(piece)), 0, many)).astype(np.int64), many
+            )  # [shares.1]
+    return wins
 
 
 @dataclass(frozen=True, slots=True)

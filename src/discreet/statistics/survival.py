@@ -28,6 +28,7 @@ Source
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -42,7 +43,8 @@ from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import StepCurve
 from discreet.statistics.life_table import Floats, LifeTable, TimeGrid, error_sizes, event_in_words, noisy_table, reach
 from discreet.tables.entries import public_size
-from discreet.tables.matrix import in_one, matrix
+from discreet.tables.matrix import long_matrix
+from discreet.tables.streams import each
 from discreet.worlds.assumptions import About, World
 
 LEAST: Final = 20.0  # people left at a time that is shown
@@ -79,14 +81,18 @@ class Survival:
 
     def release(self, rows: Any, rng: Randomness) -> Release[StepCurve]:
         """The curve, or a refusal where too few people are watched even up to the first time."""
-        pairs = in_one(matrix(rows, 2))
+        pairs = long_matrix(rows, 2)
         size = public_size(pairs, self.neighbours)
-        cells = self.grid.places(pairs[:, 0], pairs[:, 1])
+        cells = each(partial(_places, grid=self.grid), pairs, np.int64)
         terms: dict[str, Any] = {"epsilon": self.epsilon, "neighbours": self.neighbours, "rng": rng}
         (table,) = noisy_table(cells, 1, self.grid, **terms)  # [survival.1]
         shown = {"times": self.grid.times, "parts": self.grid.parts, "neighbours": self.neighbours, "rows": size}
         blank: Release[StepCurve] = Release(self.guarantee, Provenance("Survival", shown, rng.secure), name="survival")
         return told(blank, table, self.grid, self.event)
+
+
+def _places(pairs: Floats, *, grid: TimeGrid) -> Any:
+    return grid.places(pairs[:, 0], pairs[:, 1])
 
 
 def told(blank: Release[StepCurve], table: LifeTable, grid: TimeGrid, event: str) -> Release[StepCurve]:
@@ -209,7 +215,9 @@ def _paired(columns: Any) -> Any:
     return np.column_stack([np.asarray(part, dtype=float) for part in columns.values()])
 
 
-@statistic({"time": number(), "event": boolean(event=True)}, rows=_paired, groups=True, world=_world)
+@statistic(
+    {"time": number(streams=True), "event": boolean(streams=True, event=True)}, rows=_paired, groups=True, world=_world
+)
 def survival(
     people: Public, time: Columns, event: Columns, *, epsilon: Number, times: Any, parts: int = 4, equals: Any = None
 ) -> Survival:

@@ -25,19 +25,22 @@ Why
 Needs
     Enough people: blocks.plan says how many, and refuses otherwise.
 Accuracy
-    See the aggregators; the interval is for the population if the bias within blocks is small against it.
+    See the aggregators; the interval is for the population if the bias within blocks is small against it. A function of
+    several numbers on few people has smaller blocks (`small`), and its interval names the mean of the estimate over
+    samples of that size: of 5,000 people at epsilon 1, three numbers of three real tables, .92 to .98 held it (100 runs
+    each, estimates of 9 people).
 Source
     Nissim, Raskhodnikova and Smith 2007; Smith 2011; Mohan et al. 2012 (GUPT) for fixed slots of time.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.engines.local import hushed, silence
+from discreet.engines.local import Local, hushed, silence
 from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import is_number
 from discreet.privacy.guarantee import Guarantee, Neighbours
@@ -57,6 +60,7 @@ from discreet.subsample.partition import Blocks, units
 from discreet.subsample.remaining_bias import RemainingBias, allowing_for_lost
 from discreet.subsample.returned import Shape, texts
 from discreet.subsample.run_block import Correct, block_row, opened, passing_on_interrupts
+from discreet.tables.streams import Engine
 
 PARTS: Final = ("guarantee", "loss", "release", "blocks")  # of an aggregator
 LONGEST: Final = 1e6  # seconds: more than a week for one block is a slip
@@ -66,16 +70,6 @@ Floats = npt.NDArray[np.float64]
 Trust = Literal["own", "sandbox"]
 
 
-class Engine(Protocol):
-    """Where blocks are worked on."""
-
-    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-        """function(item) for each item, in order; None for one whose process died."""
-
-    def fold(self, function: Callable[[Any], Any], combine: Callable[[Any, Any], Any], parts: Iterable[Any]) -> Any:
-        """Small exact partial results, merged in any order."""
-
-
 @dataclass(frozen=True, slots=True)
 class ShapedSpread:
     """The same spread with its ends as the estimator would return them: a number, names, a matrix."""
@@ -83,6 +77,7 @@ class ShapedSpread:
     inner: Spread
     shaped: Callable[[Any], Any]
     confidence: float = 0.95  # what is shown unless another is asked for
+    about: str = ""  # what it is for, where that is not what `inner` says
 
     @property
     def sampling(self) -> Any:
@@ -107,7 +102,8 @@ class ShapedSpread:
     def interval(self, confidence: float) -> Interval:
         """Both ends in shape."""
         inner = self.inner.interval(confidence)
-        return replace(inner, low=self.shaped(inner.low), high=self.shaped(inner.high))
+        about = self.about or inner.about
+        return replace(inner, low=self.shaped(inner.low), high=self.shaped(inner.high), about=about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +131,7 @@ class SubsampleAggregate:
     seconds: float | None = None
     vectorised: bool = True
     confidence: float = 0.95
+    small: int = 0  # people a block, where these are too few to speak of the bias
 
     def __post_init__(self) -> None:
         check_aggregator(self.aggregator, self.shape)
@@ -193,6 +190,7 @@ class SubsampleAggregate:
             path=path,
             why=compared(self.aggregator),
             reach=self.aggregator.reach if isinstance(self.aggregator, RemainingBias) else None,
+            small=self.small,
         )
 
     def check(self, size: int | None) -> None:
@@ -233,11 +231,36 @@ class SubsampleAggregate:
             return cells.rows(self.shape, blocks, self.correct)  # [aggregate.3]
 
     def _trusted(self, blocks: Blocks | FarBlocks) -> Floats:
+        if isinstance(blocks, FarBlocks) and blocks.there is not None:
+            return self._there(blocks)
         fast = self._fast(blocks.table)
         here = fast is not None and (fast.closed or blocks.count < MANY)  # public: [aggregate.2]
         engine = None if here else self.engine
         if fast is not None and engine is None and isinstance(blocks, Blocks):
             return self._at_once(fast, blocks, 0, blocks.count)
+
+        every = np.arange(blocks.count)
+        even = [part.tolist() for part in np.array_split(every, min(CHUNKS, blocks.count))]
+        chunks = even if isinstance(blocks, Blocks) else blocks.tasks  # [block_exchange.1]
+        return self._collected(blocks, chunks, fast, engine)
+
+    def _there(self, blocks: FarBlocks) -> Floats:
+        """The rows of blocks that are on an engine: fitted there, and brought here. [block_exchange.1]"""
+        local = self.engine if isinstance(self.engine, Local) else Local()
+        sent = replace(self, engine=replace(local, workers=1, progress=False))  # a block may crash: it does so alone
+        found = np.concatenate([np.frombuffer(raw) for raw in blocks.each(sent.task_rows)])
+        return found.reshape(blocks.count, -1)
+
+    def task_rows(self, blocks: FarBlocks, chunk: list[int]) -> bytes:
+        """On a worker: the rows of a task's blocks."""
+        fast = self._fast(blocks.table)
+        here = fast is not None and (fast.closed or blocks.count < MANY)
+        return self._collected(blocks, [chunk], fast, None if here else self.engine)[chunk].tobytes()
+
+    def _collected(
+        self, blocks: Blocks | FarBlocks, chunks: list[list[int]], fast: Fast | None, engine: Engine | None
+    ) -> Floats:
+        """The rows of some chunks of blocks, each once; of others NaN."""
 
         def work(chunk: Sequence[int]) -> bytes:
             try:
@@ -249,9 +272,6 @@ class SubsampleAggregate:
             with hushed():
                 return b"".join(self._row(blocks, number).tobytes() for number in chunk)
 
-        every = np.arange(blocks.count)
-        even = [part.tolist() for part in np.array_split(every, min(CHUNKS, blocks.count))]
-        chunks = even if isinstance(blocks, Blocks) else blocks.tasks  # [block_exchange.1]
         rows = np.full((blocks.count, self.shape.width * self.parts // 2), np.nan)
         with passing_on_interrupts():
             lost = _collect(engine, rows, chunks, work)
@@ -304,7 +324,7 @@ class SubsampleAggregate:
         if inner.refusal is not None:
             return release
         shown_at = getattr(self.aggregator, "confidence", self.confidence)
-        spread = None if inner.spread is None else ShapedSpread(inner.spread, self.shape.value, shown_at)
+        spread = None if inner.spread is None else ShapedSpread(inner.spread, self.shape.value, shown_at, plan.about)
         return replace(release, answer=self.shape.value(inner.value), spread=spread)
 
 

@@ -10,12 +10,15 @@ Why
     and those of lower buckets come before: the place of a person in the order of hashes is the number of people in
     lower buckets and the place within the bucket. Blocks that reach into the next buckets are read with these. Rows of
     a bucket, or of several by their numbers, are in the order of the table.
+    On an engine a bucket has the blocks of one task: under REPLACE rows are brought together twice, for the number of
+    people first. Every bucket must be there, once ([far_exchange.1]), and with them every block.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,9 +40,11 @@ from discreet.subsample.partition import (
 from discreet.tables.apart import Apart, with_numbers
 from discreet.tables.cells import Column, owners
 from discreet.tables.exchange import BUCKETS, ROW, share
+from discreet.tables.far_exchange import FarExchanged
 from discreet.tables.frames import in_order
 from discreet.tables.person_hash import Words, owner_words
 
+R = TypeVar("R")
 PART: Final = "\0part"  # the part that each row is in, as a column of a bucket
 Arranged = Callable[[dict[str, npt.NDArray[Any]], npt.NDArray[Any]], BlockTable]
 
@@ -62,10 +67,18 @@ class FarTable:
         where = found.pop() if PART in columns else np.empty(0)
         return self.arranged(dict(zip(names, found, strict=True)), people), where.astype(np.int64)
 
+    def sent(self) -> "FarTable":
+        """What a worker needs of it."""
+        return replace(self, apart=replace(self.apart, parts=_nothing, far=None))
+
     def tables(self) -> Iterator[BlockTable]:
         """All rows, some people at a time."""
         for table, _ in in_order(self.apart.exchanged().buckets(), self.near, self.apart.error):
             yield table
+
+
+def _nothing() -> Iterator[Any]:
+    return iter(())
 
 
 def tables_of(table: BlockTable | FarTable) -> Iterator[BlockTable]:
@@ -82,6 +95,13 @@ class FarBlocks:
     starts: Integers  # the first block of each task, and the number of blocks
     load: Callable[[int, int], Blocks]  # the blocks from one number up to another
     last: list[Blocks] = field(default_factory=list)  # those that were worked on
+    there: FarExchanged | None = None  # buckets on an engine, one for each task
+    cutting: Callable[[Mapping[str, Column], tuple[int, int]], Blocks] | None = None  # how blocks are cut there
+
+    def each(self, work: "Callable[[FarBlocks, list[int]], R]") -> list[R]:
+        """What `work` makes of the blocks of each task, and their numbers, on the engine. [block_exchange.1]"""
+        assert self.there is not None
+        return self.there.numbered(partial(_task, replace(self, load=_not_here, last=[], there=None), work))
 
     @property
     def count(self) -> int:
@@ -120,33 +140,115 @@ def blocks_of(
     if isinstance(table, BlockTable):
         return partition(table, blocks, neighbours, rng, parts)
     key = secret(rng)  # the one draw, as `partition` has it
+    far = table.apart.far is not None
     if neighbours is Neighbours.ADD_OR_REMOVE:
         return _by_hash(table, blocks, key, parts)
-    return _by_place(table, blocks, key, parts)
+    return (_by_place_there if far else _by_place)(table, blocks, key, parts)
 
 
 def _by_hash(table: FarTable, blocks: int, key: bytes, parts: int) -> FarBlocks:
     """[partition.3]"""
     buckets = min(BUCKETS, blocks)
-    starts = -(-np.arange(buckets + 1) * blocks // buckets)
-
-    def into(words: Words) -> Integers:
-        return share(words, parts * blocks) // parts * buckets // blocks
-
-    done = table.apart.exchanged(key, buckets=buckets, into=into)
-    owner, kind = _owner(table)
+    starts = _starts(blocks, buckets)
+    into = partial(_bucket_of_block, parts=parts, blocks=blocks, buckets=buckets)
+    done: Any = table.apart.exchanged(key, buckets=buckets, into=into)
+    cutting = _Cutting(table.sent(), blocks, parts, key).by_key
+    if isinstance(done, FarExchanged):
+        return _there(table, parts, starts, done, cutting)
 
     def load(first: int, last: int) -> Blocks:
-        columns = done.bucket(int(np.searchsorted(starts, first)))
-        words, _ = owner_words(columns[owner], kind, key)
-        return _cut(table, columns, share(words, parts * blocks), (first, last, blocks), parts)
+        return cutting(done.bucket(int(np.searchsorted(starts, first))), (first, last))
 
     return FarBlocks(table.schema, parts, starts, load)
 
 
+def _starts(blocks: int, buckets: int) -> Integers:
+    """The first block of each bucket, and the number of blocks."""
+    found: Integers = -(-np.arange(buckets + 1) * blocks // buckets)
+    return found
+
+
+def _bucket_of_block(words: Words, *, parts: int, blocks: int, buckets: int) -> Integers:
+    return share(words, parts * blocks) // parts * buckets // blocks
+
+
+@dataclass(frozen=True, slots=True)
+class _Cutting:
+    """How the rows of a bucket are cut into blocks, there or here."""
+
+    table: FarTable
+    blocks: int
+    parts: int
+    key: bytes
+
+    def by_key(self, columns: Mapping[str, Column], ends: tuple[int, int]) -> Blocks:
+        """Some blocks, by the hash of each row's person. [partition.3]"""
+        owner, kind = _owner(self.table)
+        words, _ = owner_words(columns[owner], kind, self.key)
+        where = share(words, self.parts * self.blocks)
+        return _cut(self.table, columns, where, (*ends, self.blocks), self.parts)
+
+    def by_part(self, columns: Mapping[str, Column], ends: tuple[int, int]) -> Blocks:
+        """Some blocks of rows whose parts are known. [partition.2]"""
+        plain = {name: column for name, column in columns.items() if name != PART}
+        where = np.asarray(columns[PART]).astype(np.int64)
+        return _cut(self.table, plain, where, (*ends, self.blocks), self.parts)
+
+    def to_blocks(
+        self, below: Integers, buckets: int, number: int, columns: Mapping[str, Column]
+    ) -> tuple[dict[str, Column], Integers]:
+        """On a worker: rows with their parts, and the task of each, where `below` people come before. [partition.2]"""
+        owner, kind = _owner(self.table)
+        who, _ = owners([columns[owner]], kind)
+        words, _ = owner_words(columns[owner].take(firsts(who)), kind, self.key, 2)
+        slots = below[number] + hash_order(words)
+        where = slot_parts(slots, int(below[-1]), self.blocks, self.parts)[who]
+        return {**columns, PART: where.astype(np.float64)}, where // self.parts * buckets // self.blocks
+
+
+def _there(table: FarTable, parts: int, starts: Integers, done: FarExchanged, cutting: Any) -> FarBlocks:
+    """Blocks on an engine, which can be brought here too."""
+
+    def load(first: int, last: int) -> Blocks:
+        task = int(np.searchsorted(starts, first, side="right")) - 1
+        found: Blocks = cutting(done.brought(task), (first, last))
+        return found
+
+    return FarBlocks(table.schema, parts, starts, load, there=done, cutting=cutting)
+
+
+def _task(
+    blocks: FarBlocks, work: Callable[[FarBlocks, list[int]], R], number: int, columns: Mapping[str, Column]
+) -> R:
+    """On a worker: what is made of the blocks of a task."""
+    assert blocks.cutting is not None
+    first, last = int(blocks.starts[number]), int(blocks.starts[number + 1])
+    near = replace(blocks, last=[blocks.cutting(columns, (first, last))])
+    return work(near, list(range(first, last)))
+
+
+def _not_here(first: int, last: int) -> Blocks:
+    raise ValueError("the blocks of another task")
+
+
+def _by_place_there(table: FarTable, blocks: int, key: bytes, parts: int) -> FarBlocks:
+    """[partition.2]: the rows of people by hash, then, as their places are known, by block."""
+    done: Any = table.apart.exchanged(key)
+    counts = list(table.apart.each(done, partial(_people_and_rows, *_owner(table))))
+    below = np.concatenate([[0], np.cumsum([people for people, _ in counts])]).astype(np.int64)
+    buckets = min(BUCKETS, blocks, done.count)
+    cutting = _Cutting(table.sent(), blocks, parts, key)
+    again = done.again(partial(cutting.to_blocks, below, buckets), sum(rows for _, rows in counts), buckets)
+    return _there(table, parts, _starts(blocks, buckets), again, cutting.by_part)
+
+
+def _people_and_rows(owner: str, kind: Any, columns: Mapping[str, Column]) -> tuple[int, int]:
+    return owners([columns[owner]], kind)[1], len(columns[owner])
+
+
 def _by_place(table: FarTable, blocks: int, key: bytes, parts: int) -> FarBlocks:
     """[partition.2]"""
-    done = table.apart.exchanged(key)
+    done: Any = table.apart.exchanged(key)
     owner, kind = _owner(table)
 
     def people(columns: Mapping[str, Column]) -> int:

@@ -17,10 +17,15 @@ halves. Simulations of smooth cases have 8 and 16; but where outcomes have long 
 skewed, and what the aggregator tapers of them is a bias too. An estimator that is declared to have no bias takes more:
 one number 7 sqrt(n) / epsilon, where the noise balances what small blocks lose, several as many as are predicted to
 have the least error.
+
+Where people are too few for so many, there are fewer blocks; and for a function of several numbers of which nothing is
+known smaller ones then, of 5 people for each 2 numbers or more. Nothing is said about its bias with either: the
+interval is for the mean of the estimate on samples of so many people, and says so.
 """
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -36,6 +41,7 @@ Aggregator = Literal["mean", "coordinatewise", "median", "vote", "friendly"]
 HALVES: Final = 50  # people in a block from which on halves are large enough to correct with
 ROWS_A_NUMBER: Final = 10  # people in a block for each number that is estimated, by default
 FEWER: Final = 4  # the same for an estimator without bias
+LEAST: Final = Fraction(5, 2)  # the same where people are few: the answer is for the estimate on so small samples
 QUARTERS: Final = 40  # the same where quarters of a block tell what is left of the bias
 BALANCE: Final = {"squares": 0.13, "smooth": 0.1}  # (4 B^2)^(-1/5)
 Rate = Literal[
@@ -64,11 +70,18 @@ class BlockPlan:
     path: str
     why: str = ""
     reach: float | None = None  # of what is left of the bias, where that is released
+    small: int = 0  # people a block, where these are too few to speak of the bias
 
     @property
     def size(self) -> int | None:
         """People in a block, where that is public."""
         return None if self.people is None else self.people // self.blocks
+
+    @property
+    def about(self) -> str:
+        """What the interval is for, where that is not the population's own quantity."""
+        words = f"the mean of the estimate over samples of about {self.small} people, those far from the others cut"
+        return words if self.small else ""
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -84,6 +97,8 @@ class BlockPlan:
             "firth": "that Firth's correction leaves is",
         }
         bias = f"the bias of the estimator on a block {left[self.correct]} less than a quarter of the interval's width"
+        if self.small:
+            return ("blocks are samples of one population",)
         if self.reach is not None:
             rate = "1 / m" if self.reach <= 1 else "1 / sqrt(m)"
             bias = f"the bias that is left on blocks of m people, which was estimated, shrinks at least like {rate}"
@@ -95,6 +110,8 @@ class BlockPlan:
         lines.append(f"estimates from {self.path}; combined by {self.aggregator}{self.why and f': {self.why}'}")
         if self.correct:
             lines.append(f"bias is corrected within blocks ({self.correct})")
+        if self.small:
+            lines.append(f"people are few: the interval is for {self.about}, not for the estimate on all of them")
         if self.wider is not None:
             lines.append(f"expected interval: {show(round(self.wider, 2))} times as wide as without noise")
         return "\n".join(lines + [f"assumes that {one}" for one in self.assumptions])
@@ -111,8 +128,10 @@ def auto_blocks(
     rate: Rate,
     scales: tuple[float, ...] | None = None,
     halves: bool = False,
+    few: bool = False,
 ) -> int:
-    """The number of blocks, or a refusal that says what is needed; `halves` are to correct a bias."""
+    """The number of blocks, or a refusal that says what is needed; `halves` are to correct a bias. Of `few` people as
+    many as are enough for an answer."""
     unbiased = rate == "unbiased"
     friendly = aggregator == "friendly"
     if friendly:
@@ -122,7 +141,9 @@ def auto_blocks(
             raise BadInput(BlockFriends(1, width, epsilon=epsilon, delta=delta, scales=scales).too_few)
         least = found
     else:
-        least = math.ceil(COMFORT * needed_blocks(width, epsilon, delta, aggregator))
+        usual = aggregator == "mean" and not few  # as many as pure stages need: less noise
+        needed = math.ceil((1 if few else COMFORT) * needed_blocks(width, epsilon, delta, aggregator))
+        least = usual_blocks(width, epsilon) if usual else needed
     most = people // smallest
     if most < least:
         raise BadInput(
@@ -130,6 +151,8 @@ def auto_blocks(
             f"{'s' if width > 1 else ''} at epsilon {show(epsilon)} needs {least}: bring {least * smallest} people, "
             "ask for a larger epsilon, return fewer numbers, or declare smaller blocks (smallest=)"
         )
+    if few:
+        return min(most, math.ceil(ROOMY * least))
     between = min(most, math.ceil(ROOMY * least)) if friendly else least
     wanted = 2 * least if most >= 2 * least else between
     if aggregator in ("mean", "friendly") and (rate in BALANCE or (unbiased and width > 1)):
@@ -189,6 +212,11 @@ def needed_blocks(width: int, epsilon: Number, delta: Number, aggregator: str) -
             return least_blocks(width, epsilon, delta)
 
 
+def usual_blocks(width: int, epsilon: Number) -> int:
+    """The fewest blocks for means of numbers, but where people are few."""
+    return math.ceil(COMFORT * least_blocks(width, epsilon))
+
+
 def smallest_block(width: int, rate: Rate, declared: int | None, adjusted: bool = False) -> int:
     """How many people a block needs: declared, or so many for each number."""
     if declared is None:
@@ -197,6 +225,11 @@ def smallest_block(width: int, rate: Rate, declared: int | None, adjusted: bool 
     if not isinstance(declared, int) or isinstance(declared, bool) or declared < 1:
         raise BadInput(f"smallest is {declared!r}; give the number of people that a block needs, 1 or more")
     return declared
+
+
+def small_block(width: int, rate: Rate, declared: int | None) -> int:
+    """How few people a block may have where people are few; 0 if it may not have fewer than others."""
+    return math.ceil(LEAST * width) if rate == "unknown" and width > 1 and declared is None else 0
 
 
 def roomy(smallest: int) -> int:

@@ -40,13 +40,14 @@ from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Mechanism, check
 from discreet.privacy.values import TestResult
 from discreet.sandbox.sandbox import Sandbox
-from discreet.subsample.aggregate import Engine, SubsampleAggregate, Trust
+from discreet.subsample.aggregate import SubsampleAggregate, Trust
 from discreet.subsample.block_plan import roomy
 from discreet.subsample.block_table import table_of
 from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import SourceFit, adapted
 from discreet.subsample.partition import units
 from discreet.subsample.returned import Shape
+from discreet.tables.streams import Engine
 from discreet.worlds.assumptions import About, Effect
 from discreet.worlds.shapes import shift
 

@@ -2,20 +2,17 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-import numpy as np
-
 from discreet.errors import BadInput
-from discreet.privacy.exact import Number, exact, is_number
+from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.intervals import check_confidence
 from discreet.privacy.mechanism import Mechanism
 from discreet.sandbox.sandbox import Sandbox
 from discreet.subsample.aggregate import (
-    Engine,
     SubsampleAggregate,
     Trust,
     check_aggregator,
@@ -32,17 +29,20 @@ from discreet.subsample.block_plan import (
     expected_width,
     predicted_error,
     roomy,
+    small_block,
     smallest_block,
+    usual_blocks,
 )
 from discreet.subsample.block_table import BlockTable, is_frame
 from discreet.subsample.coordinatewise import BlockMean, BlockMedian
 from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import COEFFICIENTS, Fit, FunctionFit, ModelFit, SklearnFit, SourceFit, adapted
-from discreet.subsample.friendly_aggregate import BlockFriends
-from discreet.subsample.partition import units
+from discreet.subsample.friendly_aggregate import BlockFriends, declared_scales
+from discreet.subsample.partition import check_blocks, units
 from discreet.subsample.remaining_bias import PART, ROUGH, SMOOTH, RemainingBias
 from discreet.subsample.returned import Shape, declared, found_shape
 from discreet.subsample.vote import Method, OpenVote, Vote
+from discreet.tables.streams import Engine
 
 PRESENT: Final = 10  # people of the rarest level in a block: one in 2,000 blocks has fewer than two; fewer are skewed
 CHEAP: Final = 1.1  # times as wide: what a smooth estimator may pay for telling what is left of its bias
@@ -125,14 +125,15 @@ def planned(
     rate = _rate(fit, fit.unbiased if unbiased is None else unbiased)
     fast = batched(fit, shape, table.x, table.y, None) if trust == "own" and vectorised else None
     likelihood = fast is not None and fast.likelihood
-    ready = None if isinstance(aggregator, str) else aggregator
-    if ready is not None:
+    if (ready := None if isinstance(aggregator, str) else aggregator) is not None:
         check_aggregator(ready, shape)
         if blocks not in ("auto", ready.blocks):
             raise BadInput(f"blocks is {blocks}, but the aggregator is made for {ready.blocks}; leave blocks out")
     least = smallest_block(
         shape.width if numeric else 1, rate, smallest, adjusted=likelihood and correct in ("auto", "firth")
     )
+    small = small_block(shape.width, rate, smallest) if numeric and trust == "own" else 0
+    planning = ready is None and isinstance(blocks, str)
 
     def made(about: int | None, epsilon: Number, fewest: int | None = None) -> SubsampleAggregate:
         room = least if size is not None else roomy(least)
@@ -148,6 +149,7 @@ def planned(
                 delta=delta,
                 blocks=blocks,
                 smallest=room,
+                small=small,
                 rate=rate,
                 halves=numeric and rate != "unbiased" and (correct == "half" or (correct == "auto" and not likelihood)),
                 bias=estimate_bias if numeric and (estimate_bias is True or trust == "own") else False,
@@ -155,15 +157,18 @@ def planned(
                 confidence=confidence,
                 ballot=BALLOTS.get(aggregator, "counts"),
             ).aggregator(_kind(aggregator, numeric))
+        each = None if about is None else about // count
+        few = small and planning and isinstance(chosen, BlockMean) and count < usual_blocks(shape.width, epsilon)
         return SubsampleAggregate(
             fit,
             shape,
             chosen,
             neighbours=neighbours,
             unit=unit,
+            small=each or 0 if few else 0,
             correct=chosen_correction(
                 correct,
-                size=None if about is None else about // count,
+                size=each,
                 rate=rate,
                 numeric=numeric,
                 width=shape.width,
@@ -180,7 +185,6 @@ def planned(
     whole = instead(fit, shape) if instead is not None and fast is not None else None
     best = made if whole is None else _or_all_at_once(made, whole)
     known = size if people is None else people
-    planning = ready is None and isinstance(blocks, str)
     columns = table.x.shape[1] if len(table.x.shape) > 1 else 1
     plain = planning and numeric and smallest is None and rate in ("squares", "smooth")
     rare = plain and (columns > 1 or whole is not None)
@@ -243,16 +247,6 @@ def _kind(aggregator: object, numeric: bool) -> str:
     return "mean" if aggregator == "coordinatewise" else str(aggregator)
 
 
-def declared_scales(scales: Any, width: int) -> tuple[float, ...] | None:
-    """Public deviations of the estimates, up to a common factor: one number for all that are alike, or one each."""
-    if scales is None:
-        return None
-    each = [scales] * width if is_number(scales) else list(scales) if isinstance(scales, Sequence) else []
-    if len(each) != width or not all(is_number(one) and 1e-100 < one < 1e100 for one in each):
-        raise BadInput(f"scales is {scales!r}; give 1 if all numbers vary alike, {width} positive numbers, or None")
-    return tuple(float(one) for one in each)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitRequest:
     """The public numbers that choose blocks and aggregator."""
@@ -263,14 +257,30 @@ class FitRequest:
     delta: Number
     blocks: int | str
     smallest: int
+    small: int = 0  # people a block may have instead, where they are few
     rate: Rate
     halves: bool
     scales: tuple[float, ...] | None
     confidence: float
     ballot: Method = "counts"
+    few: bool = False  # people
     bias: object = False  # whether to release what is left of it: yes, no, or "auto", where its price is small
 
     def aggregator(self, kind: str) -> tuple[Mechanism[Any], int]:
+        """The mechanism and its number of blocks: fewer where people are few, then smaller ones. [aggregate.2]"""
+        fixed = self.bias is True or kind not in ("auto", "mean") or not isinstance(self.blocks, str)
+        try:
+            return self._usual(kind)
+        except BadInput as reason:  # too few people
+            refused = reason
+        for smallest in filter(None, () if fixed else (self.smallest, self.small)):
+            try:
+                return replace(self, smallest=smallest, few=True).plain("mean")
+            except BadInput as reason:
+                refused = reason
+        raise refused
+
+    def _usual(self, kind: str) -> tuple[Mechanism[Any], int]:
         """The mechanism, with what is left of the bias where that is to be told, and its number of blocks."""
         if self.bias is True:
             return self._telling(kind)
@@ -324,6 +334,7 @@ class FitRequest:
             rate=self.rate,
             scales=self.scales,
             halves=self.halves and kind in ("mean", "friendly"),
+            few=self.few,
         )
 
     def _better(self) -> tuple[Mechanism[Any], int]:
@@ -387,13 +398,3 @@ def check_given(
     for name, switch in switches.items():
         if not isinstance(switch, bool) and not (switch is None and name == "unbiased"):
             raise BadInput(f"{name} is {switch!r}; give True or False")
-
-
-def check_blocks(blocks: object, people: int | None) -> None:
-    """A whole number that the people can fill, or "auto"."""
-    if isinstance(blocks, str) and blocks == "auto":
-        return
-    if isinstance(blocks, bool) or not isinstance(blocks, int | np.integer):
-        raise BadInput(f"blocks is {blocks!r}; give a whole number or 'auto'")
-    if blocks < 1 or (people is not None and blocks > people):
-        raise BadInput(f"blocks is {blocks}; give 1 to as many as there are people")

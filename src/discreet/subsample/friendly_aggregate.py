@@ -41,6 +41,7 @@ Source
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -335,3 +336,13 @@ def least_friends(width: int, epsilon: Number, delta: Number, private: bool = Tr
             return None
         low, high = high, min(2 * high, most)
     return least_whole(does, low, high)
+
+
+def declared_scales(scales: Any, width: int) -> tuple[float, ...] | None:
+    """Public deviations of the estimates, up to a common factor: one number for all that are alike, or one each."""
+    if scales is None:
+        return None
+    each = [scales] * width if is_number(scales) else list(scales) if isinstance(scales, Sequence) else []
+    if len(each) != width or not all(is_number(one) and 1e-100 < one < 1e100 for one in each):
+        raise BadInput(f"scales is {scales!r}; give 1 if all numbers vary alike, {width} positive numbers, or None")
+    return tuple(float(one) for one in each)

@@ -203,3 +203,13 @@ def _by_content(table: BlockTable, parts: int, key: bytes) -> tuple[Integers, In
 
 def _digest(key: bytes, content: bytes) -> bytes:
     return hashlib.blake2b(content, key=key, digest_size=16).digest()
+
+
+def check_blocks(blocks: object, people: int | None) -> None:
+    """A whole number that the people can fill, or "auto"."""
+    if isinstance(blocks, str) and blocks == "auto":
+        return
+    if isinstance(blocks, bool) or not isinstance(blocks, int | np.integer):
+        raise BadInput(f"blocks is {blocks!r}; give a whole number or 'auto'")
+    if blocks < 1 or (people is not None and blocks > people):
+        raise BadInput(f"blocks is {blocks}; give 1 to as many as there are people")

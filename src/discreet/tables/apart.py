@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +24,13 @@ import numpy.typing as npt
 from discreet.errors import DiscreetError
 from discreet.tables.cells import Codes, Column, owners
 from discreet.tables.exchange import ROW, Exchanged, exchange, new_key
+from discreet.tables.far_exchange import FarExchanged, as_it_is, far_exchange
 from discreet.tables.frames import Piece, Source, guarded, in_order
+from discreet.tables.placed import Placed
+from discreet.tables.streams import Kernel, Merge, R, Stream, added
 from discreet.tables.wanted import Want
 
+T = TypeVar("T")
 AT_ONCE: Final = 2**22  # rows: people of a longer table are worked through bucket by bucket
 
 
@@ -61,28 +65,46 @@ class Apart:
     question: Any  # of tables/table.py: what is asked of each piece
     parts: Callable[[], Iterator[Piece]]
     error: DiscreetError
+    far: Placed | None = None  # where they are, if an engine brings them together there
 
-    def exchanged(self, key: bytes | None = None, **how: Any) -> Exchanged:
+    def exchanged(self, key: bytes | None = None, **how: Any) -> Exchanged | FarExchanged:
         """In buckets of whole people; without a key, for what does not depend on it."""
+        far = self.far
+        if far is not None:
+            return guarded(lambda: far_exchange(far, self.question, key or new_key(), **how), self.error)
         kind = self.question.kinds[self.question.owner]
         return exchange(self.parts(), self.question.owner, kind, key=key or new_key(), error=self.error, **how)
 
     def people(self) -> int:
         """How many there are. [apart.1]"""
-        return sum(in_order(self.exchanged().buckets(), self._people, self.error))
+        return sum(self.each(self.exchanged(), partial(_people, self.question)))
 
-    def _people(self, columns: Mapping[str, Column]) -> int:
-        return owners([columns[self.question.owner]], self.question.kinds[self.question.owner])[1]
+    def each(self, done: Exchanged | FarExchanged, work: Callable[[Any], T]) -> Iterator[T]:
+        """What `work` makes of each bucket, where it is, by number."""
+        if isinstance(done, FarExchanged):
+            return iter(guarded(lambda: done.each(work), self.error))
+        return in_order(done.buckets(), work, self.error)
 
     def one_row_each(self) -> dict[str, npt.NDArray[Any]]:
         """One row a person, people in the order of their first rows. [apart.1]"""
         numbered = with_numbers(self.question, ROW)
-        found = list(in_order(self.exchanged().buckets(), partial(_bucket_rows, numbered), self.error))
-        first = np.concatenate([rows.pop(ROW) for rows in found])
-        place = np.empty(len(first), dtype=np.int64)
-        place[np.argsort(first)] = np.arange(len(first))
-        del first
-        return {name: _placed([rows.pop(name) for rows in found], place) for name in list(found[0])}
+        return _whole(list(self.each(self.exchanged(), partial(_bucket_rows, numbered))))
+
+    def stream(self) -> Stream:
+        """The one column of one row a person, kept where the buckets are, and folded there. [apart.1]"""
+        assert self.far is not None
+        (want,) = self.question.wants
+        made = partial(_bucket_rows, with_numbers(self.question, ROW))
+        done = guarded(lambda: far_exchange(self.far, self.question, new_key(), then=made), self.error)  # type: ignore[arg-type]
+
+        def remote(kernel: Kernel[R], merge: Merge[R]) -> R:
+            return guarded(lambda: done.fold(partial(_of_column, want.name, kernel), merge), self.error)
+
+        def pieces() -> Iterator[npt.NDArray[Any]]:
+            yield _whole(list(self.each(done, as_it_is)))[want.name]
+
+        kind = object if want.kind == "category" else np.float64
+        return Stream(remote(_count, added), pieces, remote=remote, kind=kind)
 
     def owned(self, columns: Mapping[str, Column]) -> tuple[list[npt.NDArray[Any]], Codes]:
         """The rows of a bucket that are asked for, and the number of each one's person in the bucket."""
@@ -108,6 +130,27 @@ def one_row_each(question: Any, found: list[npt.NDArray[Any]], ids: Sequence[Col
         codes, found = codes[present], [values[present] for values in found]
     rows: dict[str, npt.NDArray[Any]] = question.folded(found, codes, people)
     return rows
+
+
+def _whole(found: list[dict[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
+    """People of all buckets, in the order of their first rows."""
+    first = np.concatenate([rows.pop(ROW) for rows in found])
+    place = np.empty(len(first), dtype=np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    del first
+    return {name: _placed([rows.pop(name) for rows in found], place) for name in list(found[0])}
+
+
+def _people(question: Any, columns: Mapping[str, Column]) -> int:
+    return owners([columns[question.owner]], question.kinds[question.owner])[1] if columns else 0
+
+
+def _of_column(name: str, kernel: Kernel[R], rows: Mapping[str, npt.NDArray[Any]]) -> R:
+    return kernel(iter([rows[name]]))
+
+
+def _count(given: Iterator[npt.NDArray[Any]]) -> int:
+    return sum(map(len, given))
 
 
 def _placed(parts: list[npt.NDArray[Any]], place: npt.NDArray[np.int64]) -> npt.NDArray[Any]:

@@ -1,13 +1,17 @@
-"""The columns of a question as the mechanism of a statistic takes them: an array, a matrix, or columns by name."""
+"""The columns of a question: whom a missing entry leaves out, and how a mechanism takes the others' entries."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from discreet.privacy.declaration import Statistic
-from discreet.tables.streams import Stream, ones
-from discreet.tables.wanted import Wanted
+from discreet.tables.cells import Floats
+from discreet.tables.streams import Stream, chosen, each, ones
+from discreet.tables.wanted import Want, Wanted
 
 
 def empty_columns(asked: Wanted) -> dict[str, Any]:
@@ -16,25 +20,88 @@ def empty_columns(asked: Wanted) -> dict[str, Any]:
 
 
 def arranged(
-    statistic: Statistic, asked: Wanted, columns: Mapping[str, Any], arguments: Mapping[str, Any], owners: Any = None
+    statistic: Statistic, asked: Wanted, columns: Any, arguments: Mapping[str, Any], owners: Any = None
 ) -> Any:
-    """The columns, as the mechanism of a statistic takes them; by name where an estimator's options speak of names."""
+    """Columns by name, or a stream of them, as the mechanism of a statistic takes them: by name still where an
+    estimator's options speak of names."""
     spoken = arguments.get("options")
     said = any(arguments.get(one) is not None for one in ("formula", "categories"))
     said = said or any(about is not None and about.frame for about in asked.facts.values())
     said = said or (isinstance(spoken, Mapping) and any(str(option).endswith("_col") for option in spoken))
-    named = statistic.blocks and said
     if not asked.references:  # a count of all
-        (one,) = columns.values()
+        one = columns if isinstance(columns, Stream) else next(iter(columns.values()))
         return ones(len(one)) if isinstance(one, Stream) else np.ones(len(one))
+    named = statistic.blocks and said
+    arrange = partial(put_together, rows=statistic.rows, references=asked.references, named=named)
+    if statistic.blocks:
+        return arrange(columns, {"people": owners, "categories": arguments.get("categories")})
+    if not isinstance(columns, Stream):
+        return arrange(columns)
+    bare = arrange(empty_columns(asked))
+    return each(arrange, columns, dict if isinstance(bare, Mapping) else bare.dtype.type)
+
+
+def put_together(
+    columns: Mapping[str, Any],
+    more: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    rows: Callable[[Mapping[str, Any]], Any],
+    references: Mapping[str, Any],
+    named: bool,
+) -> Any:
+    """What is made of the columns of some rows, those of each parameter together, here or on a worker: each row by
+    itself."""
     placed: dict[str, Any] = {}
-    for name, reference in asked.references.items():
+    for name, reference in references.items():
         if isinstance(reference, str):
             placed[name] = columns[reference]
             continue
         several = {column: columns[column] for column in reference}
         by_name = named or isinstance(reference, dict) or any(values.dtype.kind == "O" for values in several.values())
         placed[name] = several if by_name else np.column_stack(list(several.values()))
-    if statistic.blocks:
-        placed |= {"people": owners, "categories": arguments.get("categories")}
-    return statistic.rows(placed)
+    return rows({**placed, **more})
+
+
+def drops(want: Want) -> bool:
+    """Whether a missing entry leaves the row out."""
+    return isinstance(want.missing, str) and want.missing == "drop"
+
+
+def whole_columns(wants: Sequence[Want]) -> list[Want]:
+    """The same columns, with the rows that `present` leaves out."""
+    return [replace(want, missing="keep") if drops(want) else want for want in wants]
+
+
+def present(columns: Any, wants: Sequence[Want]) -> tuple[Any, int]:
+    """The rows in which no entry is missing that leaves a row out, and how many rows are left out; of columns by name,
+    or of a stream of them. [table.1]"""
+    if isinstance(columns, Stream):
+        if not any(drops(want) for want in wants):
+            return columns, 0
+        found = chosen(partial(_present_rows, wants=tuple(wants)), columns)
+        return found, len(columns) - len(found)
+    dropping = [columns[want.name] for want in wants if drops(want)]
+    if not dropping:
+        return dict(columns), 0
+    if isinstance(dropping[0], Stream):  # the only column, of an array that its owner streams
+        column: Stream = chosen(_present, dropping[0])
+        return dict.fromkeys(columns, column), len(dropping[0]) - len(column)
+    kept = np.ones(len(dropping[0]), dtype=np.bool_)
+    for values in dropping:
+        kept &= ~(missing if (missing := _absent(values)).ndim == 1 else missing.any(axis=1))
+    left_out = int(np.count_nonzero(~kept))
+    return {name: values[kept] if left_out else values for name, values in columns.items()}, left_out
+
+
+def _absent(values: Any) -> Any:
+    return np.array([one is None for one in values], dtype=np.bool_) if values.dtype == object else np.isnan(values)
+
+
+def _present_rows(piece: dict[str, Any], *, wants: tuple[Want, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = present(piece, wants)[0]
+    return found
+
+
+def _present(piece: Floats) -> Floats:
+    found: Floats = piece[~_absent(piece)]
+    return found

@@ -10,8 +10,8 @@ Why
     correctly. If it refuses, the cells that are no numbers are blanked by the grammar itself, and cast again; if it
     still refuses, `number` reads each. Keys are worked out once for each distinct cell, then looked up.
 
-How a column's numbers are written may be declared: "percent" takes a sign % off, "thousands" the commas between groups
-of three digits. Both look at one cell, and leave what is not written so.
+How a column's numbers and dates are written may be declared: written.py makes such cells what is read here, each by
+itself, and leaves what is not written so.
 
 A number is: blanks, a sign, digits with or without a decimal point, an exponent, blanks; all but the digits may be left
 out. What is too large for a float, "inf", "nan", hexadecimals and thousands separators are missing.
@@ -71,10 +71,6 @@ WHOLE: Final = re.compile(r"[ \t]*[+-]?[0-9]{1,300}[ \t]*\Z")
 FEW: Final = 10_000  # entries that are read one by one, without Arrow
 WORDS: Final = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 SHORT: Final = WORDS | {"t": 1.0, "y": 1.0, "f": 0.0, "n": 0.0}  # in a column that is declared to hold truth values
-WRITTEN: Final = {  # how numbers are declared to be written: such a cell, what is taken out of it, and what is left
-    "percent": (GRAMMAR[:-7] + r"[ \t]*%[ \t]*$", "%"),
-    "thousands": (r"^[ \t]*[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?[ \t]*$", ","),
-}
 
 
 def kind_of(declared: Any) -> Kind:
@@ -169,40 +165,24 @@ def _objects(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return rows.column(listed)
 
 
-def _of_text(cell: Any) -> bool:
+def of_text(cell: Any) -> bool:
     """By type: an object may say anything of its class."""
     return issubclass(type(cell), str)
 
 
 def number(cell: Any) -> float:
     """A cell as a number; NaN if it is none."""
-    if _of_text(cell):
+    if of_text(cell):
         text = str.__str__(cell)  # of a subclass the text, not what it says of itself
         found = float(text) if NUMBER.match(text) else math.nan
         return found if math.isfinite(found) else math.nan
     return float(rows.numbers_of(rows.column([cell]))[0])
 
 
-def rewritten(column: Column, form: str) -> Column:
-    """Cells that are written as declared, as plain numbers; others as they are. [cells.1]"""
-    pattern, sign = WRITTEN[form]
-    if is_arrow(column):
-        if not is_text(column.type):
-            return column
-        fits = pc.match_substring_regex(column, pattern)
-        return pc.if_else(pc.fill_null(fits, False), pc.replace_substring(column, sign, ""), column)
-    if column.dtype.kind != "O" or column.ndim != 1:
-        return column
-    known = re.compile(pattern.replace("$", r"\Z"))
-    texts = [str.__str__(cell) if _of_text(cell) else None for cell in column]
-    fitting = [None if text is None or not known.match(text) else text.replace(sign, "") for text in texts]
-    return rows.column([cell if text is None else text for cell, text in zip(column, fitting, strict=True)])
-
-
 def truth(cell: Any, words: Mapping[str, float] = WORDS) -> float:
     """A cell as 1 or 0; NaN if it is neither: a number other than 0 is true."""
     found = math.nan
-    if _of_text(cell):
+    if of_text(cell):
         found = words.get(str.__str__(cell).strip(" \t").lower(), math.nan)
     found = number(cell) if math.isnan(found) else found
     return found if math.isnan(found) else float(found != 0)
@@ -218,7 +198,7 @@ def value(cell: Any, kind: Kind) -> Any:
 
 def _python(cell: Any) -> Any:
     """A cell as Python has it, and as it is read in a column of its own type: what it says of itself does not count."""
-    return str.__str__(cell) if _of_text(cell) else cell if isinstance(cell, np.ndarray) else rows.as_python(cell)
+    return str.__str__(cell) if of_text(cell) else cell if isinstance(cell, np.ndarray) else rows.as_python(cell)
 
 
 def _value(cell: Any, kind: Kind) -> Any:
@@ -274,7 +254,7 @@ def _with_texts(floats: Floats, entries: npt.NDArray[Any], reading: Callable[[st
         return floats
     if entries.ndim == 2:
         return np.column_stack([_with_texts(floats[:, at], entries[:, at], reading) for at in range(floats.shape[1])])
-    for place in (place for place, cell in enumerate(entries) if _of_text(cell)):
+    for place in (place for place, cell in enumerate(entries) if of_text(cell)):
         floats[place] = reading(entries[place])
     return floats
 

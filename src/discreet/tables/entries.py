@@ -24,7 +24,7 @@ Needs
 
 import datetime
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sized
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput
 from discreet.privacy.guarantee import Neighbours
-from discreet.tables.streams import Numbers, Stream, added, check_held, fold
+from discreet.tables.streams import Numbers, Stream, added, check_held, fold, length
 
 MISSING: Final = None
 NUMBERS: Final = (float, int, Real, Decimal, np.bool_)
@@ -152,13 +152,29 @@ def _listed(rows: Any) -> list[Any]:
     return list(rows.to_list() if hasattr(rows, "to_list") else rows)  # polars, and others
 
 
-def public_size(values: Sized, neighbours: Neighbours) -> int | None:
+def by_name(rows: Any, *names: str) -> Any:
+    """Rows of these columns, by name: a stream of such is left as it is. Of a list, what is no tuple of so many entries
+    has none."""
+    many = len(names)
+    if isinstance(rows, Stream):
+        return rows
+    if isinstance(rows, Mapping):
+        parts = [column(values) for values in rows.values()]
+    elif isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == many:
+        parts = [column(rows[:, place]) for place in range(many)]
+    else:
+        listed = [row if isinstance(row, list | tuple) and len(row) == many else (None,) * many for row in column(rows)]
+        parts = [column([row[place] for row in listed]) for place in range(many)]
+    return dict(zip(names, parts, strict=True))
+
+
+def public_size(values: Any, neighbours: Neighbours) -> int | None:
     """The number of entries where it is public, else None; an empty table is refused only where that is public."""
     if not neighbours.size_is_public:
         return None
-    if len(values) == 0:
+    if not (many := length(values) if isinstance(values, Mapping) else len(values)):
         raise BadInput("the data are empty (0 rows); a statistic needs at least 1 row")
-    return len(values)
+    return many
 
 
 def truths(rows: Any) -> npt.NDArray[np.bool_]:

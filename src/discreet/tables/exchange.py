@@ -151,19 +151,15 @@ class Exchanged:
         """The columns of a bucket, or of several, in the order of the table, with the rows' numbers as ROW.
         [exchange.1]"""
         read = [self._segment(part, number) for part in self.parts for number in numbers]
-        found = {name: _joined([columns[name] for columns in read]) for name in (read[0] if read else ())}
+        found = {name: together([columns[name] for columns in read]) for name in (read[0] if read else ())}
         if len(numbers) == 1 or not read:
             return found
         order = np.argsort(found[ROW])
         return {name: column.take(order) for name, column in found.items()}
 
     def _segment(self, part: _Part, number: int) -> dict[str, Column]:
-        batch = pa.ipc.read_record_batch(pa.py_buffer(self.spill.get(part.segments[number])), part.schema)
-        found = {name: batch.column(name) for name in part.schema.names}
-        found |= {name: found[name].to_numpy(zero_copy_only=False) for name in part.arrays}
-        found[ROW] = found[ROW].to_numpy() + float(part.start)
         more = self.spill.get(part.objects[number]) if part.objects else None
-        return found if more is None else found | pickle.loads(more)  # noqa: S301  our own: [exchange.3]
+        return segment(self.spill.get(part.segments[number]), part.schema, part.arrays, more, float(part.start))
 
     def buckets(self) -> Iterator[Piece]:
         """All of them, each by a call."""
@@ -188,34 +184,41 @@ def exchange(
     it buckets are equal shares of the hashes. More than `limit` bytes go to disk.
     """
 
-    def work(columns: Mapping[str, Column]) -> tuple[int, "_Cut"]:
-        words, there = owner_words(columns[person], kind, key)
-        where = np.where(there, share(words, buckets) if into is None else into(words), buckets)
-        return len(where), _cut(columns, where, buckets)
+    def work(columns: Mapping[str, Column]) -> tuple[int, "Cut"]:
+        where = bucket_of(columns[person], kind, key, buckets, into)
+        return len(where), cut(columns, where, buckets)
 
     spill, found, rows = Spill(HELD if limit is None else limit), [], 0
-    for length, cut in in_order(parts, work, error):
+    for length, done in in_order(parts, work, error):
         try:
-            kept = [list(map(spill.add, segments)) for segments in (cut.segments, cut.objects)]
+            kept = [list(map(spill.add, segments)) for segments in (done.segments, done.objects)]
         except OSError:
             raise BadInput(
                 "there is no room for temporary files, in which rows of the same person are brought together; set "
                 "TMPDIR to a folder with room for the columns of the question, 8 bytes a number, and ask again"
             ) from None
-        found.append(_Part(rows, cut.schema, cut.arrays, *kept))
+        found.append(_Part(rows, done.schema, done.arrays, *kept))
         rows += length
     return Exchanged(spill, found, buckets)
 
 
+def bucket_of(ids: Column, kind: Kind, key: bytes, buckets: int, into: Into | None) -> Integers:
+    """The bucket of each row by its person; of nobody's rows the number of buckets. [exchange.1]"""
+    words, there = owner_words(ids, kind, key)
+    return np.where(there, share(words, buckets) if into is None else into(words), buckets)
+
+
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class Cut:
+    """The segments of some rows by bucket, and how they are written."""
+
     schema: Any
     arrays: frozenset[str]
     segments: list[Any]
     objects: list[bytes]
 
 
-def _cut(columns: Mapping[str, Column], where: Integers, buckets: int) -> _Cut:
+def cut(columns: Mapping[str, Column], where: Integers, buckets: int) -> Cut:
     """The rows of a part, bucket by bucket, in their order; those of nobody are left out. [exchange.1]"""
     few = where.astype(np.uint16) if buckets < 2**16 else where
     order = np.argsort(few, kind="stable")  # a radix sort: linear
@@ -232,7 +235,7 @@ def _cut(columns: Mapping[str, Column], where: Integers, buckets: int) -> _Cut:
             objects[name] = column[kept]
     batch = pa.record_batch(list(plain.values()), names=list(plain))
     ends = list(pairwise(edges))
-    return _Cut(
+    return Cut(
         batch.schema,
         frozenset(arrays),
         [batch.slice(start, stop - start).serialize() for start, stop in ends],
@@ -240,7 +243,17 @@ def _cut(columns: Mapping[str, Column], where: Integers, buckets: int) -> _Cut:
     )
 
 
-def _joined(columns: list[Column]) -> Column:
+def segment(raw: bytes, schema: Any, arrays: frozenset[str], objects: bytes | None, start: float) -> dict[str, Column]:
+    """The columns of a segment, whose rows were counted from `start`."""
+    batch = pa.ipc.read_record_batch(pa.py_buffer(raw), schema)
+    found = {name: batch.column(name) for name in schema.names}
+    found |= {name: found[name].to_numpy(zero_copy_only=False) for name in arrays}
+    found[ROW] = found[ROW].to_numpy() + start
+    return found if objects is None else found | pickle.loads(objects)  # noqa: S301  our own: [exchange.3]
+
+
+def together(columns: list[Column]) -> Column:
+    """The entries of all, one column after another."""
     if all(is_arrow(column) for column in columns):
         return joined(columns)
     return np.concatenate([entries.column(column) if is_arrow(column) else column for column in columns])

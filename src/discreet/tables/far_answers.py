@@ -10,9 +10,9 @@ from discreet.tables.cells import Column
 from discreet.tables.frames import guarded
 from discreet.tables.piece_questions import PieceQuestion
 from discreet.tables.placed import Placed
-from discreet.tables.streams import Merge, R
+from discreet.tables.streams import Merge, R, Stream, added, length
 
-Answer = list[Any]  # the columns that are wanted, of the rows of a piece that are kept
+Answer = dict[str, Any]  # the columns that are wanted, by name, of the rows of a piece that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,17 @@ class FarAnswers:
         work = partial(_answered, self.question, kernel)
         return guarded(lambda: self.source.fold(work, merge, self.question.reads), self.error)
 
+    def some(self, wanted: int) -> Answer:
+        """A few rows, to guess by; none where parts cannot be told apart."""
+        kernel = partial(_answered, self.question, partial(_first, wanted=wanted))
+        found = guarded(lambda: self.source.some(kernel, self.question.reads), self.error)
+        return self.question.empty if found is None else found
+
+    def rows(self, size: Callable[[], int]) -> Stream:
+        """Them as rows of columns by name, folded where they are; `size` counts those of the table. [placed.1]"""
+        many = self.fold(_count, added) if self.question.filters else size()
+        return Stream(many, lambda: iter(self.each(_as_it_is)), remote=self.fold, kind=dict, glance=self.some)
+
     def each(self, work: Callable[[Answer], R]) -> list[R]:
         """What `work` makes of each answer, there, in the order of part and place."""
         found = partial(_one_answered, self.question, work)
@@ -37,8 +48,22 @@ class FarAnswers:
 def _answered(
     question: PieceQuestion, kernel: Callable[[Iterator[Answer]], R], given: Iterator[Mapping[str, Column]]
 ) -> R:
-    return kernel(question.answer(columns) for columns in given)
+    return kernel(question.named(columns) for columns in given)
 
 
 def _one_answered(question: PieceQuestion, work: Callable[[Answer], R], columns: Mapping[str, Column]) -> R:
-    return work(question.answer(columns))
+    return work(question.named(columns))
+
+
+def _first(given: Iterator[Answer], *, wanted: int) -> Answer | None:
+    """On a worker: a few rows from the beginning."""
+    found = next((answer for answer in given if length(answer)), None)
+    return None if found is None else {name: values[:wanted] for name, values in found.items()}
+
+
+def _count(given: Iterator[Answer]) -> int:
+    return sum(map(length, given))
+
+
+def _as_it_is(answer: Answer) -> Answer:
+    return answer

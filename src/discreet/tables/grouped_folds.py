@@ -1,4 +1,4 @@
-"""A column by group, folded where its parts are: each group is a stream, and no row leaves its worker.
+"""Columns by group, folded where their parts are: each group is a stream, and no row leaves its worker.
 
 Promise
     [grouped_folds.1] The stream of a group gives what the rows of its members, gathered here, would give; the numbers
@@ -13,7 +13,7 @@ Why
 """
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.tables.far_answers import FarAnswers
+from discreet.tables.arranging import present, whole_columns
+from discreet.tables.far_answers import Answer, FarAnswers
 from discreet.tables.grouping import Grouping, Labels
 from discreet.tables.streams import Kernel, Merge, R, Stream, added
-from discreet.tables.wanted import Want, Wanted, present, whole_columns
+from discreet.tables.wanted import Want, Wanted
 from discreet.tables.where import Where
 
 if TYPE_CHECKING:
@@ -37,25 +38,25 @@ PLACE: Final = ""  # of a row among those of its piece or table
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """Sent to workers: who of a piece is in which group. `wants` are the column, and then those of the groups."""
+    """Sent to workers: who of a piece is in which group. `about` are the columns of the question."""
 
     grouping: Grouping
     keys: tuple[Any, ...]
-    wants: tuple[Want, ...]
+    about: tuple[Want, ...]
 
-    def split(self, answer: list[Any]) -> tuple[npt.NDArray[Any], list[npt.NDArray[np.int64]], list[int]]:
-        """The column without the rows that are left out, the places of each group in it, and how many each lost."""
-        values, everyone, label = self.labels(answer)
+    def split(self, answer: Answer) -> tuple[Answer, list[npt.NDArray[np.int64]], list[int]]:
+        """The columns without the rows that are left out, the places of each group in them, and how many each lost."""
+        columns, everyone, label = self.labels(answer)
         who = list(self.grouping.members(label, self.keys))
         among = self.grouping.members(everyone, self.keys)
-        return values, who, [len(members) - len(here) for members, here in zip(among, who, strict=True)]
+        return columns, who, [len(members) - len(here) for members, here in zip(among, who, strict=True)]
 
-    def labels(self, answer: list[Any]) -> tuple[npt.NDArray[Any], Labels, Labels]:
-        """The column without the rows that are left out; the groups of all rows, and of those that are not."""
-        columns = dict(zip((want.name for want in self.wants), answer, strict=True))
-        everyone = self.grouping.entries(columns)
-        kept, _ = present(columns | {PLACE: np.arange(len(everyone))}, self.wants[:1])
-        return kept[self.wants[0].name], everyone, everyone.take(kept[PLACE])
+    def labels(self, answer: Answer) -> tuple[Answer, Labels, Labels]:
+        """The columns without the rows that are left out; the groups of all rows, and of those that are not."""
+        everyone = self.grouping.entries(answer)
+        mine = {want.name: answer[want.name] for want in self.about}
+        kept, _ = present(mine | {PLACE: np.arange(len(everyone))}, self.about)
+        return kept, everyone, everyone.take(kept.pop(PLACE))
 
 
 @dataclass(slots=True)
@@ -94,17 +95,17 @@ def by_members(
     where: Where | None,
     person: str | None,
     folds: bool,
-) -> tuple[tuple[Any, ...], list[dict[str, Any]], list[int]]:
+) -> tuple[tuple[Any, ...], Sequence[dict[str, Any] | Stream], list[int]]:
     """The groups, listed or found; the columns of each; and how many of each are left out.
 
-    One column that `folds`, of a table that an engine has, stays where it is. [grouped_folds.1]
+    Columns that `folds`, of a table that an engine has, stay where they are, as streams. [grouped_folds.1]
     """
     wants = grouping.wants(asked)
-    alone = folds and person is None and len(asked.wants) == 1
-    if alone and (answers := table.afar(whole_columns(wants), where=where)) is not None:
-        keys = grouping.keys if grouping.keys is not None else find(found_groups(answers, Members(grouping, (), wants)))
-        streams, left_out = grouped_columns(answers, Members(grouping, keys, wants))
-        return keys, [{asked.wants[0].name: one} for one in streams], left_out
+    far = table.afar(whole_columns(wants), where=where) if folds and person is None else None
+    if far is not None:
+        listed = grouping.keys
+        keys = listed if listed is not None else find(found_groups(far, Members(grouping, (), asked.wants)))
+        return keys, *grouped_columns(far, Members(grouping, keys, asked.wants))
     columns = table.columns(whole_columns(wants), where=where, person=person, rules=asked.rules)
     everyone = grouping.entries(columns)
     kept, _ = present(columns | {PLACE: np.arange(len(everyone))}, asked.wants)
@@ -116,16 +117,15 @@ def by_members(
 
 
 def grouped_columns(answers: FarAnswers, members: Members) -> tuple[list[Stream], list[int]]:
-    """The column of each group as a stream, and how many of its members are left out. [grouped_folds.1]"""
+    """The rows of each group as a stream, and how many of its members are left out. [grouped_folds.1]"""
     sizes, left_out = answers.fold(partial(_sizes, members), added)
     shared = _Shared(answers, members)
-    kind = object if members.wants[0].kind == "category" else np.float64
 
     def pieces(place: int) -> Iterator[Any]:
         return iter(answers.each(partial(_entries, members, place)))
 
     streams = [
-        Stream(int(size), partial(pieces, place), remote=partial(shared.of, place), kind=kind)
+        Stream(int(size), partial(pieces, place), remote=partial(shared.of, place), kind=dict)
         for place, size in enumerate(sizes)
     ]
     return streams, [int(one) for one in left_out]
@@ -141,11 +141,11 @@ def found_groups(answers: FarAnswers, members: Members) -> Stream:
     return Stream(remote(_count, added), lambda: iter(pieces()), remote=remote, kind=object)
 
 
-def _labels(members: Members, kernel: Kernel[R], given: Iterator[list[Any]]) -> R:
+def _labels(members: Members, kernel: Kernel[R], given: Iterator[Answer]) -> R:
     return kernel(_label(members, answer) for answer in given)
 
 
-def _label(members: Members, answer: list[Any]) -> npt.NDArray[Any]:
+def _label(members: Members, answer: Answer) -> npt.NDArray[Any]:
     names = members.grouping.names(members.labels(answer)[2])
     found = np.empty(len(names), dtype=object)
     found[:] = names
@@ -156,7 +156,7 @@ def _count(given: Iterator[npt.NDArray[Any]]) -> int:
     return sum(map(len, given))
 
 
-def _sizes(members: Members, given: Iterator[list[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _sizes(members: Members, given: Iterator[Answer]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """On a worker: how many have a value, and how many are left out, by group."""
     sizes, lost = np.zeros((2, len(members.keys)), dtype=np.int64)
     for answer in given:
@@ -166,26 +166,29 @@ def _sizes(members: Members, given: Iterator[list[Any]]) -> tuple[npt.NDArray[np
     return sizes, lost
 
 
-def _of_one(members: Members, place: int, kernel: Kernel[R], given: Iterator[list[Any]]) -> R:
+def _of_one(members: Members, place: int, kernel: Kernel[R], given: Iterator[Answer]) -> R:
     """On a worker: a kernel of one group."""
 
     return kernel(_entries(members, place, answer) for answer in given)
 
 
-def _entries(members: Members, place: int, answer: list[Any]) -> npt.NDArray[Any]:
-    """The entries of one group in a piece, in order."""
-    values, who, _ = members.split(answer)
-    found: npt.NDArray[Any] = values[who[place]]
-    return found
+def _entries(members: Members, place: int, answer: Answer) -> Answer:
+    """The rows of one group in a piece, in order."""
+    columns, who, _ = members.split(answer)
+    return _at(columns, who[place])
 
 
-def _of_each(members: Members, kernel: Kernel[R], given: Iterator[list[Any]]) -> list[R]:
+def _at(columns: Answer, places: npt.NDArray[np.int64]) -> Answer:
+    return {name: values[places] for name, values in columns.items()}
+
+
+def _of_each(members: Members, kernel: Kernel[R], given: Iterator[Answer]) -> list[R]:
     """On a worker: a kernel of every group, in one pass."""
-    groups: list[list[npt.NDArray[Any]]] = [[] for _ in members.keys]
+    groups: list[list[Answer]] = [[] for _ in members.keys]
     for answer in given:
-        values, who, _ = members.split(answer)
+        columns, who, _ = members.split(answer)
         for group, places in zip(groups, who, strict=True):
-            group.append(values[places])
+            group.append(_at(columns, places))
     return [kernel(iter(group)) for group in groups]
 
 

@@ -26,7 +26,7 @@ from discreet.errors import BadInput
 from discreet.tables.entries import column, number
 from discreet.tables.entries import numbers_of as numbers
 from discreet.tables.frames import check_numbers
-from discreet.tables.streams import check_held
+from discreet.tables.streams import Stream, check_held
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -94,6 +94,11 @@ def matrix(rows: Any, width: int | None = None, *, declared: str = "columns") ->
     if found.width < 1:
         raise BadInput("the data have no columns; at least 1 is needed")
     return found
+
+
+def long_matrix(rows: Any, width: int | None = None, *, declared: str = "columns") -> Floats | Stream:
+    """All rows in one array, for a statistic that reads streams of rows too. [matrix.1]"""
+    return rows if isinstance(rows, Stream) else in_one(matrix(rows, width, declared=declared))
 
 
 def in_one(rows: Rows) -> Floats:

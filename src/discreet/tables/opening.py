@@ -15,8 +15,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from discreet.errors import BadInput, meant
 from discreet.privacy.declaration import Kind
-from discreet.tables.cells import KINDS, WRITTEN, Later, kind_of, plain, rewritten
-from discreet.tables.databases import Backend, Duck, InDatabase, Postgres, Sqlite
+from discreet.tables.backends import Backend, Duck, Postgres, Sqlite
+from discreet.tables.cells import KINDS, Later, kind_of, plain
+from discreet.tables.databases import InDatabase
 from discreet.tables.frames import Piece, Source, from_frame, guarded, named
 from discreet.tables.parquet_files import ROWS, Parquet, agreed, columns_of
 from discreet.tables.placed import Afar, Placed
@@ -24,6 +25,7 @@ from discreet.tables.streams import Engine
 from discreet.tables.table import Table
 from discreet.tables.text_files import SUFFIXES, Lines
 from discreet.tables.wanted import known
+from discreet.tables.written import WRITTEN, rewritten
 
 DATASETS: Final = "pyarrow.dataset"
 ds: Any = Later(DATASETS)  # it loads pandas, which takes longer than most answers
@@ -38,7 +40,8 @@ def read(
 
     Files are CSV or TSV (also .gz), Parquet, or Arrow's own. Addresses are sqlite:///file.db, duckdb:///file.duckdb
     and postgresql://... . `types` declares what columns hold: "number", "integer", "boolean", "category", "text",
-    "date" or "unknown", or how numbers are written: "percent" (12.5% is 12.5) or "thousands" (1,234.5). Without it the
+    "date" or "unknown", or how numbers are written: "percent" (12.5% is 12.5) or "thousands" (1,234.5),
+    or dates ("dd.mm.yyyy", "dd/mm/yyyy", "mm/dd/yyyy"). Without it the
     schema does, and a CSV file declares nothing. With `engine` its parts are worked on there: of files, which every
     worker must find under the same path, or of a frame of Dask or Spark.
 
@@ -64,8 +67,9 @@ def read(
             near, there = meant(name, found.names), ", ".join(map(repr, found.names[:20]))
             raise BadInput(f"types= declares {name!r}; {near}{'T' if near else 't'}he table has {there}")
         if kind not in (*KINDS, *WRITTEN):
-            raise BadInput(f"types= declares {name!r} as {kind!r}; it is one of {', '.join((*KINDS, *WRITTEN))}")
-        kinds[name] = "number" if kind in WRITTEN else _known(kind)
+            near = meant(kind, (*KINDS, *WRITTEN))
+            raise BadInput(f"types= declares {name!r} as {kind!r}; {near}it is one of {', '.join((*KINDS, *WRITTEN))}")
+        kinds[name] = WRITTEN[kind].kind if kind in WRITTEN else _known(kind)
     place = _place(source)
     place = f"{place} {found.place}" if isinstance(found, InDatabase) else place
     written = {name: kind for name, kind in (types or {}).items() if kind in WRITTEN}

@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
+from discreet.tables.arranging import drops, present
 from discreet.tables.cells import Codes, Column, Floats, is_arrow, keys, pa
 from discreet.tables.dates import READERS
 from discreet.tables.per_person import OF_TRUTHS, Rule, Rules, one_each, turns
-from discreet.tables.wanted import Want, drops, present
+from discreet.tables.wanted import Want
 from discreet.tables.where import Mask, Test, Where
 
 
@@ -111,6 +112,15 @@ class PieceQuestion:
             *(column.filter(pa.array(kept)) if is_arrow(column) else column[kept] for column in ids),
         ]
 
+    def named(self, columns: Mapping[str, Column]) -> dict[str, Any]:
+        """The values wanted, by name, of the rows that are kept. [table.1]"""
+        return dict(zip((want.name for want in self.wants), self.answer(columns), strict=True))
+
+    @property
+    def empty(self) -> dict[str, Any]:
+        """The columns wanted, without a row."""
+        return {want.name: np.empty(0, dtype=object if want.kind == "category" else float) for want in self.wants}
+
     def folded(self, found: list[Any], codes: Codes, people: int) -> dict[str, npt.NDArray[Any]]:
         """A row for each person; then those whom the filter or a missing entry leaves out are left out. [table.1]"""
         assert self.fold is not None
@@ -129,7 +139,8 @@ class PieceQuestion:
         for want in (want for want in self.wants if want.kind == "where"):
             rows_of[want.name] = Where.parse(want.name).of(masks).astype(np.float64)
         people_of = {want.name: rows_of[want.name] if kept.all() else rows_of[want.name][kept] for want in self.wants}
-        return present(people_of, self.wants)[0]
+        people_left: dict[str, npt.NDArray[Any]] = present(people_of, self.wants)[0]
+        return people_left
 
 
 def _read(cells: PieceCells, want: Want, absent: bool) -> tuple[npt.NDArray[Any], Any]:

@@ -16,9 +16,10 @@ from typing import Any, Final, TypeVar
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
-from discreet.tables.cells import Column, rewritten
+from discreet.tables.cells import Column
 from discreet.tables.frames import Piece, from_frame
 from discreet.tables.streams import Engine, Merge, Part
+from discreet.tables.written import rewritten
 
 R = TypeVar("R")
 Columns = Mapping[str, Column]

@@ -5,16 +5,18 @@ Promise
           threads or machines: every piece is in exactly one call of the kernel, or the fold raises BadInput.
 Why
     [streams.1] A kernel is a function of pieces and public numbers, and merge is associative and commutative on what
-    kernels give: sums of integers, tables of counts, sets. A piece is taken from the one iterator under a lock, or
-    belongs to one part, and the rows that were seen are counted: their number must be that of the column.
+    kernels give: sums of integers, tables of counts, sets. What comes before a kernel (`each`, `chosen`) is a function
+    of each row by itself, of one column or of several, applied to the pieces where they are. A piece is taken from the
+    one iterator under a lock, or belongs to one part, and the rows that were seen are counted: their number must be
+    that of the column.
 """
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, reduce
-from typing import Any, Final, Protocol, TypeVar, overload
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +25,9 @@ from discreet.errors import BadInput
 
 Floats = npt.NDArray[np.float64]
 R = TypeVar("R")
-Kernel = Callable[[Iterator[npt.NDArray[Any]]], R]  # a top-level function of pieces, with public numbers: never raises
+Kernel = Callable[[Iterator[Any]], R]  # a top-level function of pieces, with public numbers: never raises
 Merge = Callable[[R, R], R]
-Pointwise = Callable[[Floats], Floats]
+Pointwise = Callable[..., Any]  # of a piece of rows
 MANY: Final = 1 << 21  # entries from which a second thread is worth its start
 THREADS: Final = 4  # at most
 
@@ -70,13 +72,13 @@ class Remote(Protocol):
 
 
 class Stream:
-    """A column that is too long to hold: its length, and its pieces, in order, as often as they are asked.
+    """A column, or rows of several, too long to hold: the length, and its pieces, in order, as often as they are asked.
 
-    `pieces` starts anew each time it is called and gives float64 arrays, missing entries as NaN; of categories, arrays
-    of objects, missing ones as None. A mechanism that takes
-    a stream folds it: how it is cut changes nothing. `part`, if there is one, gives the entries from one place up to
-    another without reading the others. `remote` folds it where it is, if that is not here; `glance` then gives a few
-    entries, to guess by.
+    `pieces` starts anew each time it is called and gives arrays of `kind`: floats, missing entries as NaN, with a row
+    of columns each if they are of two dimensions; of categories objects, missing ones as None; or, where `kind` is
+    dict, columns by name. A mechanism that takes a stream folds it: how it is cut changes nothing. `part`, if there is
+    one, gives the entries from one place up to another without reading the others. `remote` folds it where it is, if
+    that is not here; `glance` then gives a few entries, to guess by.
 
     >>> stream = Stream(4, lambda: iter([np.array([1.0, 2.0]), np.array([3.0, np.nan])]))
     >>> len(stream), sum(len(piece) for piece in stream)
@@ -88,12 +90,12 @@ class Stream:
     def __init__(
         self,
         size: int,
-        pieces: Callable[[], Iterator[Floats]],
+        pieces: Callable[[], Iterator[Any]],
         part: Callable[[int, int], Floats] | None = None,
         remote: Remote | None = None,
         *,
         kind: type = np.float64,
-        glance: Callable[[int], Floats] | None = None,
+        glance: Callable[[int], Any] | None = None,
     ) -> None:
         self.glance = glance
         self._size, self._pieces, self.part, self.remote, self.kind = size, pieces, part, remote, kind
@@ -101,18 +103,18 @@ class Stream:
     def __len__(self) -> int:
         return self._size
 
-    def __iter__(self) -> Iterator[Floats]:
+    def __iter__(self) -> Iterator[Any]:
         seen = 0
         for piece in self._pieces():
-            seen += len(piece)
-            yield np.ascontiguousarray(piece, dtype=self.kind)
+            seen += length(piece)
+            yield _as_kind(piece, self.kind)
         self._check(seen)
 
     def _check(self, seen: int) -> None:
         if seen != self._size:  # sizes and sums would be about two different tables
             raise BadInput("the data changed while they were read; ask again when nobody writes to them")
 
-    def some(self, wanted: int) -> Floats:
+    def some(self, wanted: int) -> Any:
         """A few entries from its beginning, to guess by; none if that takes a pass."""
         if self.part is not None:
             return self.part(0, min(self._size, wanted))
@@ -141,13 +143,13 @@ Numbers = Floats | Stream  # a column of numbers, in memory or not
 class _Shared:
     """One iterator for several threads: each takes what comes next."""
 
-    def __init__(self, given: Iterable[Floats]) -> None:
+    def __init__(self, given: Iterable[Any]) -> None:
         self._given, self._lock = iter(given), threading.Lock()
 
-    def __iter__(self) -> Iterator[Floats]:
+    def __iter__(self) -> Iterator[Any]:
         return self
 
-    def __next__(self) -> Floats:
+    def __next__(self) -> Any:
         with self._lock:  # [streams.1]
             return next(self._given)
 
@@ -157,15 +159,15 @@ def _merged(merge: Merge[R], calls: list[Callable[[], R]]) -> R:
         return reduce(merge, [done.result() for done in [pool.submit(call) for call in calls]])
 
 
-def _counted(kernel: Kernel[R], kind: type, given: Iterator[Floats]) -> tuple[int, R]:
+def _counted(kernel: Kernel[R], kind: type, given: Iterator[Any]) -> tuple[int, R]:
     """What a kernel gives, and how many rows it was given."""
     seen = 0
 
-    def counting() -> Iterator[Floats]:
+    def counting() -> Iterator[Any]:
         nonlocal seen
         for piece in given:
-            seen += len(piece)
-            yield _read_only(np.ascontiguousarray(piece, dtype=kind))
+            seen += length(piece)
+            yield _read_only(_as_kind(piece, kind))
 
     found = kernel(counting())
     return seen, found
@@ -175,8 +177,19 @@ def _both(merge: Merge[R], one: tuple[int, R], other: tuple[int, R]) -> tuple[in
     return one[0] + other[0], merge(one[1], other[1])
 
 
-def _read_only(piece: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def length(piece: Any) -> int:
+    """The rows of a piece: of a column, of a matrix, or of columns by name."""
+    return len(next(iter(piece.values()))) if isinstance(piece, Mapping) else len(piece)
+
+
+def _as_kind(piece: Any, kind: type) -> Any:
+    return piece if kind is dict else np.ascontiguousarray(piece, dtype=kind)
+
+
+def _read_only(piece: Any) -> Any:
     """Compiled code is made once for arrays that can only be read, not again for others."""
+    if isinstance(piece, Mapping):
+        return piece
     view = piece.view()
     view.flags.writeable = False
     return view
@@ -188,8 +201,9 @@ def processors() -> int:
     return min(count, THREADS)
 
 
-def fold(kernel: Kernel[R], merge: Merge[R], values: npt.NDArray[Any] | Stream) -> R:
-    """The kernel of every part of a column, merged; a short array is its only part. [streams.1]
+def fold(kernel: Kernel[R], merge: Merge[R], values: Any) -> R:
+    """The kernel of every part of a column, or of columns by name, merged; what is held and short is its only part.
+    [streams.1]
 
     >>> fold(lambda pieces: sum(len(piece) for piece in pieces), added, np.zeros(3))
     3
@@ -197,7 +211,7 @@ def fold(kernel: Kernel[R], merge: Merge[R], values: npt.NDArray[Any] | Stream) 
     if isinstance(values, Stream):
         return values.fold(kernel, merge)
     whole = _read_only(values)
-    if len(whole) < MANY or processors() < 2:
+    if isinstance(whole, Mapping) or len(whole) < MANY or processors() < 2:
         return kernel(iter((whole,)))
     return _merged(merge, [partial(kernel, iter((part,))) for part in np.array_split(whole, processors())])
 
@@ -247,20 +261,50 @@ def ones(size: int) -> Stream:
     return Stream(size, lambda: (np.ones(min(MANY, size - start)) for start in range(0, size, MANY)))
 
 
-@overload
-def each(function: Pointwise, values: Stream) -> Stream: ...
-@overload
-def each(function: Pointwise, values: Numbers) -> Numbers: ...
-def each(function: Pointwise, values: Numbers) -> Numbers:
-    """A function of entries, applied to all of them; to those of a stream whenever it is read, where it is read."""
-    return mapped(function, values, len(values)) if isinstance(values, Stream) else function(values)
+def each(function: Pointwise, values: Any, kind: type | None = None) -> Any:
+    """A function of rows, applied to all of them; to those of a stream whenever it is read, where it is read. What it
+    gives is of this kind, or as before."""
+    return mapped(function, values, len(values), kind) if isinstance(values, Stream) else function(values)
 
 
-def mapped(function: Pointwise, values: Stream, size: int) -> Stream:
-    """A function of entries that may leave some out, of which `size` are left."""
+def mapped(function: Pointwise, values: Stream, size: int, kind: type | None = None) -> Stream:
+    """A function of rows that may leave some out, of which `size` are left."""
     remote = None if values.remote is None else partial(_mapped, values.remote, function)
     glance = None if values.glance is None else partial(_seen_through, function, values.glance)
-    return Stream(size, lambda: (function(piece) for piece in values), remote=remote, kind=values.kind, glance=glance)
+    found = values.kind if kind is None else kind
+    return Stream(size, lambda: (function(piece) for piece in values), remote=remote, kind=found, glance=glance)
+
+
+def chosen(function: Pointwise, values: Any, kind: type | None = None) -> Any:
+    """The rows that a function of rows leaves; those of a stream are counted first."""
+    if not isinstance(values, Stream):
+        return function(values)
+    return mapped(function, values, values.fold(partial(_left, function), added), kind)
+
+
+def _left(function: Pointwise, given: Iterator[Any]) -> int:
+    return sum(length(function(piece)) for piece in given)
+
+
+def cell_counts(cells: Any, many: int) -> npt.NDArray[np.int64]:
+    """How many rows are in each of so many cells, by their numbers from 0; those beyond are not counted."""
+    return fold(partial(_cell_counts, many=many), added, cells)
+
+
+def _cell_counts(given: Iterator[npt.NDArray[np.int64]], *, many: int) -> npt.NDArray[np.int64]:
+    found = np.zeros(many, dtype=np.int64)
+    for piece in given:
+        found += np.bincount(piece, minlength=many)[:many]
+    return found
+
+
+def column_of(rows: Any, which: int | str, kind: type = np.float64) -> Any:
+    """One column of rows: of a matrix by place, of columns by name; a stream of a stream."""
+    return each(partial(_column, which=which), rows, kind)
+
+
+def _column(piece: Any, *, which: int | str) -> Any:
+    return piece[which] if isinstance(piece, Mapping) else np.ascontiguousarray(piece[:, which])
 
 
 def chained(columns: Iterable[Numbers]) -> Numbers:
@@ -284,7 +328,7 @@ def _one_by_one(remotes: list[Remote], kernel: Kernel[R], merge: Merge[R]) -> R:
     return reduce(merge, [remote(kernel, merge) for remote in remotes])
 
 
-def _seen_through(function: Pointwise, glance: Callable[[int], Floats], wanted: int) -> Floats:
+def _seen_through(function: Pointwise, glance: Callable[[int], Any], wanted: int) -> Any:
     return function(glance(wanted))
 
 
@@ -292,5 +336,5 @@ def _mapped(remote: Remote, function: Pointwise, kernel: Kernel[R], merge: Merge
     return remote(partial(_through, function, kernel), merge)
 
 
-def _through(function: Pointwise, kernel: Kernel[R], given: Iterator[Floats]) -> R:
+def _through(function: Pointwise, kernel: Kernel[R], given: Iterator[Any]) -> R:
     return kernel(map(function, given))

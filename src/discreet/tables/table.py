@@ -20,7 +20,6 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
@@ -30,15 +29,17 @@ import numpy.typing as npt
 from discreet.errors import BadInput, printable
 from discreet.privacy.declaration import Kind
 from discreet.tables.apart import Apart, one_row_each, parts_of
+from discreet.tables.arranging import drops, present
 from discreet.tables.cells import Column, Floats, owner_names, owners
 from discreet.tables.dates import READERS
 from discreet.tables.far_answers import FarAnswers
+from discreet.tables.far_exchange import exchanges
 from discreet.tables.frames import Again, Held, Piece, Source, guarded, in_order, with_kind
 from discreet.tables.per_person import Rules
 from discreet.tables.piece_questions import PieceQuestion
 from discreet.tables.placed import Placed
-from discreet.tables.streams import Kernel, Merge, R, Stream, added, each
-from discreet.tables.wanted import Want, drops, known, present
+from discreet.tables.streams import Stream, column_of, each
+from discreet.tables.wanted import Want, known
 from discreet.tables.where import Where
 
 T = TypeVar("T")
@@ -94,9 +95,9 @@ class Table:
         if person is None:
             return self.size()
         question = self.check((), owner=person)
-        large, parts = parts_of(self._source, question.reads, self._unreadable())
-        if large:
-            return Apart(question, lambda: parts, self._unreadable()).people()  # [apart.1]
+        apart, parts = self._apart(question)
+        if apart is not None:
+            return apart.people()  # [apart.1]
         return owners(self._gathered(question, parts)[1], self.kinds[person])[1]
 
     def suggested_types(self) -> dict[str, str]:
@@ -123,11 +124,10 @@ class Table:
         alone = len(wants) == 1 and question.owner is None
         if alone and (wants[0].kind != "category" or isinstance(self._source, Placed)):
             return {wants[0].name: self._alone(question)}
-        large, parts = (
-            parts_of(self._source, question.reads, self._unreadable()) if person is not None else (False, None)
-        )
-        if large and parts is not None:
-            return {**Apart(question, lambda: parts, self._unreadable()).one_row_each()}  # [apart.1]
+        apart, parts = self._apart(question) if person is not None else (None, None)
+        if apart is not None:
+            far = apart.far is not None and len(wants) == 1
+            return {wants[0].name: apart.stream()} if far else {**apart.one_row_each()}  # [apart.1]
         found, ids = self._gathered(question, parts)
         if question.owner is None:
             return dict(zip((want.name for want in wants), found, strict=True))
@@ -140,12 +140,30 @@ class Table:
     def apart(self, wants: Sequence[Want], *, where: Where | None = None, owner: str | None = None) -> Apart | None:
         """All rows of all people, as `columns` with `owner` gives them, to be read some people at a time; None if they
         are few enough to be held."""
-        question = self.check(wants, where=where, owner=owner)
+        return self._apart(self.check(wants, where=where, owner=owner))[0]
+
+    def _apart(self, question: PieceQuestion) -> tuple[Apart | None, Iterator[Piece] | None]:
+        """All rows, to be worked through bucket by bucket if they are many, or elsewhere; else their pieces."""
+        if exchanges(self._source):
+            return Apart(question, lambda: iter(()), self._unreadable(), far=self._source), None  # type: ignore[arg-type]
 
         def parts() -> tuple[bool, Iterator[Piece]]:
-            return parts_of(self._source, question.reads, self._unreadable())
+            return parts_of(self._narrowed(question), question.reads, self._unreadable())
 
-        return Apart(question, lambda: parts()[1], self._unreadable()) if parts()[0] else None
+        large, begun = parts()
+        if not large:
+            return None, begun
+        given = [begun]  # what was begun is not begun again
+
+        def again() -> Iterator[Piece]:
+            return given.pop() if given else parts()[1]
+
+        return Apart(question, again, self._unreadable()), None
+
+    def rows(self, wants: Sequence[Want], *, where: Where | None = None) -> Stream | None:
+        """The same columns by name as a stream of rows, folded where they are; None for a table that is read here."""
+        far = self.afar(wants, where=where)
+        return None if far is None else far.rows(self.size)
 
     def afar(self, wants: Sequence[Want], *, where: Where | None = None) -> FarAnswers | None:
         """The answers of all pieces, where they are; None for a table that is read here."""
@@ -208,12 +226,20 @@ class Table:
         """One column in memory, for a function."""
         return self.held().held[known(self, name)]
 
+    def _narrowed(self, question: PieceQuestion) -> Source:
+        """The table, without some of the rows that the filter leaves out where a database can. [pushed.1]"""
+        narrowed = getattr(self._source, "narrowed", None)
+        if narrowed is None or question.where is None or question.fold is not None:
+            return self._source
+        found: Source = narrowed(question.where.tree, self.kinds)
+        return found
+
     def _answers(self, question: PieceQuestion, skip: int = 0) -> Iterator[list[Any]]:
         """Piece by piece, from some piece on."""
         if isinstance(self._source, Placed):
             given = self._source
             return iter(guarded(lambda: given.worked(question.answer, question.reads), self._unreadable()))
-        pieces = self._source.pieces(question.reads)
+        pieces = self._narrowed(question).pieces(question.reads)
         for _ in range(skip):
             guarded(lambda: next(pieces, None), self._unreadable())
         return in_order(pieces, question.answer, self._unreadable())  # [table.1]
@@ -242,7 +268,10 @@ class Table:
     def _alone(self, question: PieceQuestion) -> Floats | Stream:
         """One column of floats: an array while it is short, else a stream whose first pieces are held. [table.2]"""
         if isinstance(self._source, Placed):
-            return self._placed_alone(question, self._source)
+            kind = object if question.wants[0].kind == "category" else np.float64
+            far = FarAnswers(self._source, question, self._unreadable())
+            column: Stream = column_of(far.rows(self.size), question.wants[0].name, kind)
+            return column
         if set(question.reads) <= getattr(self._source, "plain", frozenset()):
             return self._held_alone(question)
         held: list[Floats] = []
@@ -263,24 +292,6 @@ class Table:
         part = None if lengths is None else partial(self._part, question, lengths)
         room = 0 if hasattr(self._source, "lengths") else CACHE  # such files are decoded as fast as memory is had
         return Stream(length, Again(partial(self._answers, question), held, length, room), part)
-
-    def _placed_alone(self, question: PieceQuestion, source: Placed) -> Stream:
-        """A column that an engine folds where it is: a stream, however short it is. [table.2]"""
-
-        def remote(kernel: Kernel[R], merge: Merge[R]) -> R:
-            return guarded(
-                lambda: source.fold(partial(_answered, question, kernel), merge, question.reads), self._unreadable()
-            )
-
-        def glance(wanted: int) -> Floats:
-            kernel = partial(_answered, question, partial(_first, wanted=wanted))
-            found = guarded(lambda: source.some(kernel, question.reads), self._unreadable())
-            return np.empty(0) if found is None else found
-
-        length = remote(_count, added) if question.filters else self.size()
-        kind = object if question.wants[0].kind == "category" else np.float64
-        pieces = partial(map, itemgetter(0))
-        return Stream(length, lambda: pieces(self._answers(question)), remote=remote, kind=kind, glance=glance)
 
     def _part(self, question: PieceQuestion, lengths: list[int], start: int, stop: int) -> Floats:
         """Some entries by place: only the pieces that hold them are read. [table.2]"""
@@ -303,7 +314,7 @@ class Table:
         if want.equals is not None:
             given = each(lambda piece: np.where(np.isnan(piece), math.nan, piece == want.equals), given)
         if not drops(want) and want.missing != "keep":
-            return each(lambda piece: np.where(np.isnan(piece), want.missing, piece), given)
+            given = each(lambda piece: np.where(np.isnan(piece), want.missing, piece), given)
         kept: Stream = present({want.name: given}, [want])[0][want.name]
         return kept
 
@@ -318,20 +329,6 @@ class Table:
         if given < length:
             raise self._unreadable()
         return found
-
-
-def _answered(question: PieceQuestion, kernel: Kernel[R], given: Iterator[Mapping[str, Column]]) -> R:
-    """On a worker: what a kernel makes of the one column of a question."""
-    return kernel(question.answer(columns)[0] for columns in given)
-
-
-def _first(given: Iterator[Floats], *, wanted: int) -> Floats:
-    """On a worker: a few entries from the beginning."""
-    return next((piece[:wanted] for piece in given if len(piece)), np.empty(0))
-
-
-def _count(given: Iterator[npt.NDArray[Any]]) -> int:
-    return sum(map(len, given))
 
 
 def _length(columns: Mapping[str, Column]) -> int:

@@ -36,8 +36,9 @@ import pyarrow.csv as pcsv
 
 from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
-from discreet.tables.cells import NUMBER, SHORT, WHOLE, WRITTEN, Column, value
+from discreet.tables.cells import NUMBER, SHORT, WHOLE, Column, value
 from discreet.tables.frames import Piece, guarded, named
+from discreet.tables.written import WRITTEN
 
 PIECE: Final = 2**22  # bytes
 LONGEST: Final = 2**26
@@ -104,9 +105,11 @@ def _suggested(texts: Sequence[str]) -> str:
         "number": NUMBER.match,
         "boolean": lambda text: text.strip(" \t").lower() in SHORT,
         "date": lambda text: value(text, "date") is not None,
-        **{form: re.compile(pattern).match for form, (pattern, _) in WRITTEN.items()},
+        **{form: re.compile(how.pattern).match for form, how in WRITTEN.items()},
     }
-    return next((kind for kind, test in tests.items() if all(map(test, texts))), "text")
+    fitting = [kind for kind, test in tests.items() if all(map(test, texts))]
+    unclear = {"dd/mm/yyyy", "mm/dd/yyyy"} if "dd/mm/yyyy" in fitting and "mm/dd/yyyy" in fitting else set[str]()
+    return next((kind for kind in fitting if kind not in unclear), "text")
 
 
 def _opened(file: Path) -> BinaryIO:

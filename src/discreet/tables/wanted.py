@@ -1,7 +1,7 @@
 """Which columns a question reads, and as what: decided by names, options and declared kinds, before any row is read."""
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -12,11 +12,9 @@ from discreet.errors import BadInput, short
 from discreet.privacy.declaration import Columns, Reads, Statistic
 from discreet.privacy.exact import is_number
 from discreet.privacy.release import Release
-from discreet.tables.cells import Floats
 from discreet.tables.dates import public_day, says_dates
 from discreet.tables.entries import key
 from discreet.tables.per_person import CAPPED, OF_KEYS, RULES, Rule, Rules
-from discreet.tables.streams import Stream, added, fold, mapped
 from discreet.tables.where import Where
 
 if TYPE_CHECKING:
@@ -183,6 +181,7 @@ def wanted(
             levels = arguments.get("levels")
             if isinstance(levels, Mapping) and name in levels:
                 check_levels("levels", levels[name], table, name)
+                kinds[name] = "category" if read.kind == "any" else kinds[name]  # listed, so they are no numbers
         references[parameter] = reference
         kinds_of = tuple([table.kinds.get(name, "boolean") for name in names])
         seen = Columns(names, kinds_of, several=not isinstance(reference, str), formula=formula)
@@ -357,42 +356,3 @@ def told_missing(release: Release[Any], absent: float, total: float | None, colu
     what = "entries are missing" if columns == 1 else "rows have a missing entry"
     note = f"about {many} {what}, by a noisy count at no further cost"
     return replace(release, provenance=replace(release.provenance, notes=(note, *release.provenance.notes)))
-
-
-def drops(want: Want) -> bool:
-    """Whether a missing entry leaves the row out."""
-    return isinstance(want.missing, str) and want.missing == "drop"
-
-
-def whole_columns(wants: Sequence[Want]) -> list[Want]:
-    """The same columns, with the rows that `present` leaves out."""
-    return [replace(want, missing="keep") if drops(want) else want for want in wants]
-
-
-def present(columns: Mapping[str, Any], wants: Sequence[Want]) -> tuple[dict[str, Any], int]:
-    """The rows in which no entry is missing that leaves a row out, and how many rows are left out. [table.1]"""
-    dropping = [columns[want.name] for want in wants if drops(want)]
-    if not dropping:
-        return dict(columns), 0
-    if isinstance(dropping[0], Stream):  # the only column
-        given = dropping[0]
-        size = fold(_known, added, given)
-        return dict.fromkeys(columns, mapped(_present, given, size)), len(given) - size
-    kept = np.ones(len(dropping[0]), dtype=np.bool_)
-    for values in dropping:
-        kept &= ~(missing if (missing := _absent(values)).ndim == 1 else missing.any(axis=1))
-    left_out = int(np.count_nonzero(~kept))
-    return {name: values[kept] if left_out else values for name, values in columns.items()}, left_out
-
-
-def _absent(values: Any) -> Any:
-    return np.array([one is None for one in values], dtype=np.bool_) if values.dtype == object else np.isnan(values)
-
-
-def _present(piece: Floats) -> Floats:
-    found: Floats = piece[~_absent(piece)]
-    return found
-
-
-def _known(given: Iterator[Floats]) -> int:
-    return sum(int(np.count_nonzero(~_absent(piece))) for piece in given)

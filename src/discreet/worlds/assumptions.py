@@ -184,6 +184,7 @@ class World:
     floor: Callable[[int, Told], float] | None = None
     floor_note: str = NO_FLOOR
     within: tuple[float, float] | None = None  # public bounds that the answer lies in
+    part: Callable[[Any], Any] | None = None  # of a spread of several numbers, that of the one that is read
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ APART: Final = math.sqrt(math.expm1(1.0) * math.e)
 BESIDE: Final = {"offset": lambda z: z / 2, "weights": lambda z: np.exp(0.47 * z)}  # of standard normal numbers
 EFFECTS: Final = {"linear": 0.5, "logistic": 0.5, "poisson": 0.3}
 RUNS: Final = 40  # of clusters, whose errors do not add up
+SEVERAL: Final = 24  # of several quantiles at once, for the same reason as regressions
 FEWER: Final = 16  # of regressions: their errors add up, so that each run is combined with many samples
 
 
@@ -311,4 +312,5 @@ def quantile_world(about: About, q: Any = None) -> World:
         floor=entries.floor if one else None,
         floor_note=BOUND if one else "no floor is known for several at once",
         within=about.bounds,
+        runs=48 if one else SEVERAL,
     )

@@ -1,0 +1,390 @@
+"""Naive Bayes: how many people of each class there are in each bin of each column, and a classifier made of that.
+
+Releases
+    For each column of numbers without declared bounds a float64 near its median and the noisy number of rows in each
+    octave of the distance from it, from which follow the bins. Then the noisy number of people of each class, and of
+    each class in each bin of each column. The classifier is computed from these.
+Promise
+    [naive_bayes.1] Pure epsilon where delta is 0, else (epsilon, delta); under both relations.
+    [naive_bayes.2] Refusals read public numbers and released ones only. The bin of an entry is a fixed function of that
+          entry and of edges or categories that are public or were released; it never raises.
+    [naive_bayes.3] With at least the stated probability the interval holds all these numbers of people at once, for the
+          bins that were released.
+Why
+    [naive_bayes.1] [locate.1] and [octaves.1] for each column whose bins are found. Given the bins, a row of one of k
+    classes is in one class and, for each of d columns, in one bin of that class; any other row is in none. One row
+    added moves d + 1 counts by 1, one replaced twice as many: by d + 1 or 2 (d + 1) in L1, and the root of that in L2.
+    Then [additive.1], or on a grid of at least 2^20 steps in sigma [additive.2]; rounding is post-processing. The parts
+    are exact fractions of epsilon, or of mu squared with the slack of all draws kept ([allocation.1], [allocation.2]).
+    [naive_bayes.2] As the code reads: [entries.1], then a search among edges or a look-up.
+    [naive_bayes.3] The noises are independent and identical, so that [histogram.3] holds for K counts; for Gaussian
+    noise half a unit is added for the rounding, and the slack, below 10^-12, is in the confidence. How the bins were
+    found does not matter, and nothing is assumed of people.
+Needs
+    Without bounds 72 / epsilon_c rows, epsilon_c the part of each centre: for 5 columns at epsilon 1 about 1,700 with
+    delta 1e-6, 5,800 with delta 0. With bounds none, though the sizes of classes must be above their noise. Classes and
+    categories are listed.
+Accuracy
+    Noise of standard deviation 1.4 (d + 1) / epsilon in each count (twice that under REPLACE), or
+    sqrt(d + 1) / mu; half as much again where bins are found.
+Source
+    Vaidya, Shafiq, Basu and Hong 2013 (naive Bayes of noisy counts); bins without bounds, with one noise for all
+    columns, are ours.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.accounting.allocation import STRONGEST, Allocation, Share
+from discreet.errors import BadInput, Refused
+from discreet.noise.additive import Grid, slack
+from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
+from discreet.privacy.declaration import Columns, Public, Reads, category, statistic
+from discreet.privacy.exact import Number, exact, root_above, show
+from discreet.privacy.guarantee import Guarantee, Neighbours, check_budget
+from discreet.privacy.intervals import Interval
+from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
+from discreet.privacy.mechanism import Randomness, refusal_of, what_to_do
+from discreet.privacy.release import Provenance, Release
+from discreet.privacy.values import ClassCounts
+from discreet.stages.declared import LARGEST, check_bounds
+from discreet.stages.locate import middle
+from discreet.stages.octaves import column_cost, column_unit, least_seen
+from discreet.statistics.histogram import MOST_PEOPLE, Categories
+from discreet.tables.entries import by_name, numbers, public_size
+from discreet.worlds.assumptions import About, Expected, World
+from discreet.worlds.floors import BOUND, bins_floor
+
+FIND: Final = Fraction(1, 4)  # of the budget, for bins; a quarter of it for centres
+OUT: Final = 2.0  # sinh of it, 3.6, are the root mean squares from the centre within which bins are
+PLACED: Final = 72  # over the epsilon of a centre: rows that place it
+SEEN: Final = 4.0  # deviations of noise that the sizes of all classes together must be
+MOST_BINS: Final = 64
+MOST_CELLS: Final = 100_000
+WIDEST: Final = 1000  # columns
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Where the bins of a column of numbers meet. [naive_bayes.2]"""
+
+    edges: tuple[float, ...]
+
+    @property
+    def bins(self) -> int:
+        """One more than edges, and one for entries that are missing."""
+        return len(self.edges) + 2
+
+    def indices(self, entries: Any) -> Integers:
+        """The bin of each entry; the last for what is no number. [naive_bayes.2]"""
+        values = numbers(entries)
+        found = np.searchsorted(np.array(self.edges, dtype=float), values, side="right")
+        return np.where(np.isnan(values), len(self.edges) + 1, found).astype(np.int64)
+
+
+Side = Categories | Meeting | None
+
+
+@dataclass(frozen=True, slots=True)
+class NaiveBayes:
+    """Counts by class of the columns `names`; rows have the class last. Where a side is None its bins are found.
+
+    >>> from discreet.noise.randomness import Seeded
+    >>> rows = [(k % 97 + 30 * (k % 2), k % 2) for k in range(4000)]
+    >>> model = NaiveBayes((None,), Categories.of([0, 1]), 1.0, names=("x",))
+    >>> model.release(rows, Seeded(1)).value.predict([[5.0], [120.0]]).tolist()
+    [0, 1]
+    """
+
+    sides: tuple[Side, ...]
+    classes: Categories
+    epsilon: Number
+    delta: Number = 0.0
+    _: KW_ONLY
+    names: tuple[str, ...]
+    bins: int = 12
+    neighbours: Neighbours = Neighbours.ADD_OR_REMOVE
+    unit: str = "row"
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, self.delta, (self.size or 1) if self.neighbours.size_is_public else None)
+        if not 1 <= len(self.names) <= WIDEST or len(self.names) != len(self.sides):
+            raise BadInput(f"there are {len(self.names)} columns; naive Bayes takes 1 to {WIDEST}, each with its bins")
+        if len(self.classes) < 2:
+            raise BadInput("classes has one class; list two or more public classes")
+        if not isinstance(self.bins, int) or isinstance(self.bins, bool) or not 2 <= self.bins <= MOST_BINS:
+            raise BadInput(f"bins is {self.bins!r}; give how many bins a column of numbers has, 2 to {MOST_BINS}")
+        if self.cells > MOST_CELLS:
+            raise BadInput(f"there would be {self.cells} counts, more than {MOST_CELLS}; list fewer categories or bins")
+        self.stages  # noqa: B018  epsilon and delta are within reach
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Pure where delta is 0."""
+        return Guarantee(self.epsilon, self.delta, self.neighbours, self.unit)
+
+    @property
+    def loss(self) -> Loss:
+        """Every draw. [naive_bayes.1]"""
+        return self.stages.loss if self.delta else Approximate(self.epsilon, 0)  # [naive_bayes.1]
+
+    @property
+    def unknown(self) -> int:
+        """Of how many columns the bins are found."""
+        return sum(side is None for side in self.sides)
+
+    @property
+    def cells(self) -> int:
+        """K: counts in all."""
+        each = [
+            self.bins + 1 if one is None else one.bins if isinstance(one, Meeting) else len(one) + 1
+            for one in self.sides
+        ]
+        return len(self.classes) * (1 + sum(each))
+
+    @property
+    def moved(self) -> int:
+        """How many counts one row moves by 1. [naive_bayes.1]"""
+        return (len(self.sides) + 1) * (2 if self.neighbours is Neighbours.REPLACE else 1)  # [naive_bayes.1]
+
+    @property
+    def stages(self) -> Allocation:
+        """What centres, octaves and counts cost. [naive_bayes.1]"""
+        sizes = {"unknown": self.unknown, "cells": self.cells, "moved": self.moved}
+        return _stages(self.epsilon, self.delta, neighbours=self.neighbours, **sizes)
+
+    @property
+    def noise(self) -> LaplaceDistribution | GaussianDistribution:
+        """That of each count: public."""
+        cost = self.stages["counts"]
+        if isinstance(cost, Laplace):
+            return LaplaceDistribution(laplace_scale(self.moved, cost.epsilon))
+        assert isinstance(cost, Gaussian)
+        return GaussianDistribution(float(root_above(self.moved) / exact(cost.mu)))
+
+    def check(self, size: int | None) -> None:
+        """Refuse fewer rows than place the columns, where their number is public. [naive_bayes.2]"""
+        if size is not None and self.neighbours.size_is_public and size < (needed := self._needed()):
+            to_do = what_to_do(size, self.epsilon, needed, "give public bounds", noisy=False)
+            raise Refused(
+                f"there are {size} rows; to find bins for {self.unknown} columns takes {needed} at epsilon "
+                f"{show(self.epsilon)} and delta {show(self.delta)}; {to_do}"
+            )
+
+    def _needed(self) -> int:
+        """Public: rows that place a centre, and that show an octave."""
+        if not self.unknown:
+            return 0
+        stages = self.stages
+        placed = PLACED / float(stages.part("centre", Choice).epsilon)
+        return math.ceil(max(placed, 2 * least_seen(stages.noise("unit"), self.neighbours)))
+
+    def release(self, rows: Any, rng: Randomness) -> Release[ClassCounts]:
+        """The counts, or a refusal."""
+        *columns, outcome = by_name(rows, *map(str, range(len(self.sides) + 1))).values()
+        size, stages = public_size(outcome, self.neighbours), self.stages
+        shown = {"columns": self.names, "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
+        blank: Release[ClassCounts] = Release(
+            self.guarantee, Provenance("NaiveBayes", shown, rng.secure), name="naive Bayes"
+        )
+        if refusal := refusal_of(self, size):  # [naive_bayes.2]
+            return replace(blank, refusal=refusal)
+        sides = [
+            self._found(column, stages, rng) if side is None else side
+            for column, side in zip(columns, self.sides, strict=True)
+        ]  # [naive_bayes.1]
+        noisy = self._blurred(counted(columns, outcome, sides, self.classes), stages, rng)
+        many, noise = len(self.classes), self.noise
+        if noisy[:many].sum() < SEEN * noise.sd * math.sqrt(many):  # [naive_bayes.2]
+            few = "hardly anybody is in a listed class, beside the noise; list other classes, bring more rows, or use "
+            return replace(blank, refusal=f"{few}a larger epsilon")
+        levels = tuple(side.edges if isinstance(side, Meeting) else side.names for side in sides)
+        measured = tuple(isinstance(side, Meeting) for side in sides)
+        value = ClassCounts(self.classes.names, self.names, levels, measured, np.clip(noisy, 0, size), noise.sd)
+        return replace(blank, answer=value, spread=ClassCountsSpread(value, noisy, noise, size))
+
+    def _found(self, entries: Any, stages: Allocation, rng: Randomness) -> Meeting:
+        """Bins that are narrow near the centre and wide away from it. [naive_bayes.1]"""
+        values = numbers(entries)
+        centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)
+        cost = stages.noise("unit")
+        reach = column_unit(values, centre, cost=cost, neighbours=self.neighbours, rng=rng)  # [naive_bayes.1]
+        unit = (abs(centre) * 2.0**-10 or 1.0) if reach is None else reach[1]
+        centre = min(max(centre, -LARGEST), LARGEST)
+        edges = centre + unit * np.sinh(np.linspace(-OUT, OUT, self.bins - 1))
+        return Meeting(tuple(np.unique(edges).tolist()))
+
+    def _blurred(self, found: Integers, stages: Allocation, rng: Randomness) -> Integers:
+        """Counts with noise, as whole numbers. [naive_bayes.1]"""
+        cost = stages["counts"]
+        if isinstance(cost, Laplace):
+            return np.asarray(rng.blur(found, sensitivity=self.moved, cost=cost), dtype=np.int64)  # [naive_bayes.1]
+        assert isinstance(cost, Gaussian)
+        grid = _grid(exact(cost.mu), self.moved)
+        steps, sensitivity = np.minimum(found, MOST_PEOPLE) * grid.steps(1), root_above(self.moved) * grid.steps(1)
+        blurred = rng.blur(steps, sensitivity=sensitivity, cost=cost)  # [naive_bayes.1]
+        return np.asarray(np.rint(grid.value(blurred)), dtype=np.int64)
+
+
+def counted(columns: Sequence[Any], outcome: Any, sides: Sequence[Any], classes: Categories) -> Integers:
+    """The sizes of classes; then, for each column and each class, of its bins. [naive_bayes.1]"""
+    whose, many = classes.indices(outcome), len(classes)
+    listed = whose < many
+    found = [np.bincount(whose[listed], minlength=many)]
+    for column, side in zip(columns, sides, strict=True):
+        width = side.bins if isinstance(side, Meeting) else len(side) + 1
+        cell = whose * width + side.indices(column)
+        found.append(np.bincount(cell[listed], minlength=many * width))
+    return np.concatenate(found).astype(np.int64)
+
+
+@lru_cache(maxsize=128)
+def _stages(
+    epsilon: Number, delta: Number, *, unknown: int, cells: int, moved: int, neighbours: Neighbours
+) -> Allocation:
+    """The draws, by public numbers: pure, or by squares of mu with the slack of each kept. [naive_bayes.1]"""
+    find = {}
+    if unknown:
+        unit = None if not delta else lambda mu: column_cost(mu, neighbours)
+        find = {"centre": Share(FIND / 4, Choice, unknown), "unit": Share(FIND * 3 / 4, unit, unknown)}
+    if not delta:
+        return Allocation.of(epsilon).split(**find, counts=Share())  # [naive_bayes.1]
+    most = Fraction(STRONGEST)
+    off = _counts_cost(most, cells, moved).slack + unknown * exact(column_cost(most, neighbours).slack)
+    whole = Allocation.of(epsilon, delta, slack=off, lower=True)
+    return whole.split(**find, counts=Share(None, lambda mu: _counts_cost(mu, cells, moved)))  # [naive_bayes.1]
+
+
+def _counts_cost(mu: Fraction, cells: int, moved: int) -> Gaussian:
+    """The cost of all counts with this mu, their slack included."""
+    return Gaussian(mu, slack(cells, int(root_above(moved) / mu / _grid(mu, moved).step)))
+
+
+def _grid(mu: Fraction, moved: int) -> Grid:
+    """Whole people are whole steps."""
+    return Grid(min(0, Grid.for_sigma(root_above(moved) / mu, MOST_PEOPLE).exponent))
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCountsSpread:
+    """The error of all counts: noise alone, the table is the target."""
+
+    shown: ClassCounts
+    noisy: Integers
+    distribution: LaplaceDistribution | GaussianDistribution
+    size: int | None
+    sampling: None = None
+
+    @property
+    def privacy(self) -> float:
+        """Standard deviation of each count's noise."""
+        return self.distribution.sd
+
+    def interval(self, confidence: float) -> Interval:
+        """For all counts at once. [naive_bayes.3]"""
+        radius = self.distribution.radius(confidence, len(self.noisy))  # [naive_bayes.3]
+        low, high = (np.clip(self.noisy + off, 0, self.size) for off in (-radius, radius))
+        about = "the numbers of people of each class in these bins, all at once"
+        ends = self.shown.with_cells(low), self.shown.with_cells(high)
+        return Interval(*ends, confidence=confidence, about=about, population=False)
+
+
+def _world(about: About) -> World:
+    classes = list(about.option("classes", [0, 1]))
+    names = about.given.get("names")
+    width = about.whole("columns", len(names) if isinstance(names, list | tuple) else 2, 1, WIDEST)
+    about.say(f"{width} columns of normal numbers, shifted by half a standard deviation from class to class")
+
+    def make(g: Any, n: int) -> dict[str, Any]:
+        codes = g.integers(len(classes), size=n)
+        named = np.array([classes[code] for code in codes], dtype=object)
+        return {"X": g.standard_normal((n, width)) + codes[:, None] / 2, "y": named}
+
+    def expected(release: Any, rows: int, confidence: float | None) -> Expected:
+        spread = release.spread
+        cells, noise = len(spread.noisy), spread.distribution
+        most = None if confidence is None else float(noise.radius(confidence, cells))
+        floor = bins_floor(rows, float(release.guarantee.epsilon), cells)
+        return Expected(
+            error=float(noise.radius(0.5, cells)),
+            half_width=most,
+            privacy=noise.sd,
+            without=0.0,
+            floor=floor,
+            floor_note=BOUND,
+        )
+
+    measure = "median of the largest error of any count, against the counts in the table"
+    return World(make=make, measure=measure, closed=expected)
+
+
+def _rows(columns: Mapping[str, Any]) -> Any:
+    """Columns by place, the class last."""
+    given = columns["X"]
+    parts = list(given.values()) if isinstance(given, Mapping) else list(np.asarray(given).T)
+    return dict(enumerate([*parts, columns["y"]]))
+
+
+@statistic({"X": Reads("any", "several"), "y": category()}, rows=_rows, world=_world)
+def naive_bayes(
+    people: Public,
+    X: Columns,  # noqa: N803  as scikit-learn calls it
+    y: Columns,
+    *,
+    epsilon: Number,
+    classes: Sequence[Any],
+    delta: Number = 0.0,
+    bounds: Any = None,
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    bins: int = 12,
+) -> NaiveBayes:
+    """Naive Bayes: how many people of each class there are in each bin of each column, all with one interval, and a
+    classifier made of these counts. No bounds needed.
+
+    `classes` are the public labels in `y`; rows with any other do not count. `levels` lists the public categories of
+    columns by name; all other columns are numbers, with `bins` bins. Where these are is found, or follows from public
+    `bounds`: a pair for all columns of numbers, or a dictionary by name, as {"age": (0, 90)}. delta > 0 saves much
+    where bins of several columns are found. An entry that is missing has a bin of its own: give missing="keep" to count
+    such rows. The value predicts: `.predict(X)` and `.predict_proba(X)`. Chances take columns as independent within
+    classes; they and predictions have no interval: ask on rows that were kept apart for the `proportion` that is right.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> y = np.arange(4000) % 2
+    >>> x = np.array([[k % 97 + 30 * (k % 2), k % 11] for k in range(4000)])
+    >>> r = discreet.naive_bayes(x, y, epsilon=2.0, delta=1e-6, classes=[0, 1], rng=discreet.Seeded(1))
+    >>> r.value.predict([[5.0, 3.0], [120.0, 3.0]]).tolist()
+    [0, 1]
+    """
+    levels = {} if levels is None else levels
+    if not isinstance(levels, Mapping) or not set(levels) <= set(X.names):
+        raise BadInput(f"levels are {levels!r:.80}; give lists of categories by column, of {', '.join(X.names[:8])}")
+    numbered = [one for one in X.names if one not in levels]
+    if isinstance(bounds, Mapping) and not set(bounds) <= set(numbered):
+        raise BadInput(f"bounds are {bounds!r:.80}; give pairs by column of numbers, of {', '.join(numbered[:8])}")
+    pairs = dict(bounds) if isinstance(bounds, Mapping) else dict.fromkeys(numbered, bounds)
+    sides: list[Side] = []
+    for one, kind in zip(X.names, X.kinds, strict=True):
+        if one not in levels and kind in ("text", "category"):
+            raise BadInput(f"{one!r} holds categories; list them, as in levels={{{one!r}: [...]}}, or leave it out")
+        sides.append(Categories.of(levels[one]) if one in levels else _meeting(pairs.get(one), kind, bins))
+    terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
+    return NaiveBayes(tuple(sides), Categories.of(classes), epsilon, delta, names=X.names, bins=bins, **terms)
+
+
+def _meeting(pair: Any, kind: str, bins: int) -> Meeting | None:
+    """Bins of one width between public bounds, and of yes and no; None where they are to be found."""
+    if pair is None:
+        return Meeting((0.5,)) if kind == "boolean" else None
+    check_bounds(pair)
+    whole = isinstance(bins, int) and not isinstance(bins, bool) and 2 <= bins <= MOST_BINS
+    return Meeting(tuple(np.linspace(float(pair[0]), float(pair[1]), bins + 1)[1:-1].tolist())) if whole else None

@@ -1,0 +1,55 @@
+"""An engine that works here, and does all that a cluster may do: any order, copies, tries, and what goes missing."""
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import cloudpickle
+
+from discreet.engines.exchanged import Bucket, made_of, segments_of
+from discreet.engines.retried import sealed
+from discreet.errors import BadInput
+
+Parts = list[tuple[int, list[bytes | None]]]
+Spoils = Callable[[int, Parts], Parts]
+
+
+def sent(work: Any) -> Any:
+    """As it comes to a worker."""
+    return cloudpickle.loads(cloudpickle.dumps(work))
+
+
+@dataclass(frozen=True)
+class Unruly:
+    """`spoils` changes what reaches each bucket; `lost` are buckets that are never folded."""
+
+    seed: int = 0
+    spoils: Spoils | None = None
+    lost: frozenset[int] = frozenset()
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        return [sent(function)(item) for item in items]
+
+    def fold(self, kernel: Callable[[Any], Any], merge: Callable[[Any, Any], Any], parts: Any) -> Any:
+        todo = [part for part in parts if not (isinstance(part, Bucket) and part.number in self.lost)]
+        random.Random(self.seed).shuffle(todo)
+        done = [sealed(sent(kernel), part) for part in todo for _ in range(2)][1::2]  # each twice, one is used
+        if None in done:
+            raise BadInput("a part of the table was lost")
+        return reduce(merge, [one.found for one in done if one is not None]) if done else None
+
+    def exchange(
+        self, cut: Callable[[Any], list[bytes]], make: Callable[[list[bytes]], Any], parts: Any, buckets: int
+    ) -> list[Bucket]:
+        chance = random.Random(self.seed + 1)
+        todo = [*parts, *chance.sample(list(parts), len(parts) // 2)]  # some of them again
+        chance.shuffle(todo)
+        cuts = [(part.number, segments_of(sent(cut), buckets, part)) for part in todo]
+        found = []
+        for bucket in range(buckets):
+            chance.shuffle(cuts)
+            seen = cuts if self.spoils is None else self.spoils(bucket, cuts)
+            found.append(Bucket(bucket, made_of(sent(make), [segments[bucket] for _, segments in seen])))
+        return found

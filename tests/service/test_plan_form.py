@@ -33,6 +33,10 @@ def test_form_and_text_are_two_views_of_one_plan() -> None:
     assert "edges = [10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0]" in text
     own = to_text(form | {"release": [four | {"options": "edges = [0, 9]"}]}, book)
     assert to_form(own, book)["release"][0]["options"] == "edges = [0, 9]"
+    with pytest.raises(BadInput, match="no place for keys"):  # other groups than the codebook's
+        to_form(text.replace('keys = ["F", "M"]', 'keys = ["F"]'), book)
+    unknown = to_text(form | {"release": [three | {"outcome": "age"}]}, book)
+    assert "options" not in unknown  # of one of the two columns no categories are known
     with pytest.raises(BadInput, match="formula"):
         to_form(plan(more='formula = "a ~ b"'), book)
     with pytest.raises(BadInput, match="not complete"):

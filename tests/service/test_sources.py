@@ -14,6 +14,7 @@ from tests.service.conftest import HOSTILE, World, plan, world_in
 from discreet.errors import BadInput
 from discreet.ledger.ledger_tables import SOURCES
 from discreet.service.desk import Desk
+from discreet.service.jobs import CANNOT, MOVED
 from discreet.service.source_pages import flat, parsed, to_text
 
 TEXT = """
@@ -82,6 +83,29 @@ def test_a_source_is_added_asked_changed_and_closed(place: World) -> None:
     other = Desk(place.desk.settings, place.desk.folder, place.clock)  # as a worker or the next start sees it
     assert other.sources.named("clinic") is not None
     other.close()
+
+
+def test_what_was_approved_before_a_source_changed_is_not_charged(place: World) -> None:
+    place.desk.sources.declare(record(), by="sue")
+    source = place.desk.sources.named("clinic")
+    assert source is not None
+    place.desk.allot(source, "ann", 0.5, 0.0, by="sue")
+    first, second = (place.desk.submit(plan(title=title), source, place.person("ann")).id for title in ("One",) * 2)
+    assert first == second
+    place.desk.sources.declare(record(data={"types": {"age": "number"}}), by="sue", changes="clinic")
+    place.answered(first)
+    anew = place.desk.sources.named("clinic")
+    assert anew is not None
+    again = place.desk.submit(plan(title="One"), anew, place.person("ann")).id  # not as it was priced before
+    place.desk.approve(again, place.person("sue"))
+    place.desk.sources.close("clinic", by="sue")
+    place.work()
+    place.clock.now += 1000.0
+    for which, said in ((first, MOVED), (again, CANNOT)):
+        found = place.desk.requests.find(which)
+        assert found is not None
+        assert (place.desk.state_of(found)["said"], place.desk.report(found)) == (said, None)
+    assert place.desk.ledger.account("patients").charges == 0
 
 
 @pytest.mark.claim("sources.1")

@@ -167,7 +167,7 @@ class Desk:
 
     def price(self, text: str, source: Source, person: Person) -> Asked:
         """A plan, priced; what was priced lately is remembered. [desk.1]"""
-        key = (text, source.name, person.name)
+        key = (text, source.model_dump_json(), person.name)  # a source may be declared anew
         with self._lock:
             if key in self._priced:
                 self._priced.move_to_end(key)

@@ -27,7 +27,7 @@ Why
     rows a function of the multiset of rows alone. If two multisets differ in one row, give the new row the place of the
     old one: this is a bijection of the orders, so both distributions are mixtures, with equal weights, of pairs of
     lists that differ in one place. Where blocks hold all rows of a person, rows keep their places beside their owners,
-    and the coupling is that of [partition.2].
+    or get those of [partition.5], and the coupling is that of [partition.2].
     [asking.5] Whoever is left out is not in the answer: those asked about, and those left out, of each group are groups
     as in [release.1], and the count is pure at an epsilon that costs no more than one draw of the answer (`alongside`).
     Under REPLACE, two people as in [asking.2]; not beside a count without groups, which has all of epsilon for one. The
@@ -44,7 +44,7 @@ import numpy as np
 
 from discreet.errors import BadInput, DiscreetError, Refused
 from discreet.privacy.declaration import Columns, Public, Statistic
-from discreet.privacy.exact import exact, is_number
+from discreet.privacy.exact import exact, is_number, show
 from discreet.privacy.guarantee import SMALLEST_EPSILON, Guarantee, Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss, alongside, group_delta
 from discreet.privacy.mechanism import Mechanism, Randomness, by_group, check, check_machine, in_full
@@ -156,7 +156,17 @@ def price(
             options["delta"] = rest
     counted = size() if relation.size_is_public else None
     about = schema if schema is None or counted is None else schema.counting(counted)
-    mechanism = made(statistic, Public(relation, people.unit, counted, about), columns, options)  # [asking.1]
+    public = Public(relation, people.unit, counted, about)
+    try:
+        mechanism = made(statistic, public, columns, options)  # [asking.1]
+    except BadInput:
+        if not (halved and delta) or not _is_made(statistic, public, columns, options | {"epsilon": epsilon}, delta):
+            raise
+        raise BadInput(
+            f"how many people it is about is private, and to replace one may remove one and add another: at half of "
+            f"epsilon {show(epsilon)} that leaves a delta of {show(rest)} of {show(delta)}, too little for noise on a "  # type: ignore[arg-type]
+            "grid; ask for a smaller epsilon, say 10, or under neighbours='add_or_remove'"
+        ) from None
     if halved or finder is not None:
         from discreet.accounting.compose import implies
 
@@ -169,6 +179,17 @@ def price(
         guarantee = replace(mechanism.guarantee, neighbours=people.neighbours, unit=people.unit)
     cost: dict[str, Any] = {"guarantee": guarantee, "loss": loss, "halved": halved, "finder": finder}
     return Price(mechanism=mechanism, relation=relation, size=counted, **cost)
+
+
+def _is_made(
+    statistic: Statistic, public: Public, columns: Mapping[str, Columns | None], options: Mapping[str, Any], delta: Any
+) -> bool:
+    """Whether there is a mechanism at this delta."""
+    try:
+        made(statistic, public, columns, {**options, "delta": delta} if "delta" in statistic.options else options)
+    except BadInput:
+        return False
+    return True
 
 
 def made(
@@ -243,7 +264,9 @@ class Question:
         wants = self.wanted.wants if whole else whole_columns(self.wanted.wants)
         whose = {"owner": person} if whole else {"person": person}
         if whole and (apart := table.apart(wants, where=self.where, owner=person)) is not None:
-            return self._labelled(self.price.mechanism.release(self._far(apart), rng))  # [block_exchange.1]
+            return self._labelled(
+                self.price.mechanism.release(self._far(apart, table.ordered), rng)
+            )  # [block_exchange.1]
         kept = (person is None and table.ordered) or self.price.relation is not Neighbours.REPLACE
         folds = self._streams and kept and person is None
         if folds and (far := table.rows(wants, where=self.where)) is not None:
@@ -252,7 +275,7 @@ class Question:
         if not folds:  # whether it is long may be private: nobody is refused for it
             found = {name: held(values) for name, values in found.items()}
         if whole:
-            return self._released(found, rng, found.pop(OWNER))
+            return self._released(found, rng, found.pop(OWNER), table.ordered)
         if not kept:  # a mechanism may read places, and the table does not keep them: [asking.4]
             order = rng.permutation(len(next(iter(found.values()))))
             found = {name: np.asarray(values)[order] for name, values in found.items()}
@@ -274,16 +297,16 @@ class Question:
         total = table.people(self.people.person) if table is not None and public and self.where is None else None
         return told_missing(release, noisy, total, len(self.wanted.wants)) if noisy * epsilon > CLEAR else release
 
-    def _released(self, columns: Any, rng: Randomness, owners: Any = None) -> Release[Any]:
+    def _released(self, columns: Any, rng: Randomness, owners: Any = None, ordered: bool = True) -> Release[Any]:
         """What the mechanism makes of these columns, which are let go: it may need the room for its own copy."""
-        rows = [arranged(self.statistic, self.wanted, columns, self.arguments, owners)]
+        rows = [arranged(self.statistic, self.wanted, columns, self.arguments, owners, ordered=ordered)]
         if not isinstance(columns, Stream):
             columns.clear()
         return self._labelled(self.price.mechanism.release(rows.pop(), rng))
 
-    def _far(self, apart: Apart) -> FarTable:
+    def _far(self, apart: Apart, ordered: bool) -> FarTable:
         """Rows of people, for blocks, that are too many to hold."""
-        arrange = partial(arranged, self.statistic, self.wanted, arguments=self.arguments)
+        arrange = partial(arranged, self.statistic, self.wanted, arguments=self.arguments, ordered=ordered)
         schema = arrange(empty_columns(self.wanted), owners=np.empty(0, dtype=np.int64)).counting(self.price.size)
         return FarTable(schema, apart, partial(_owned, arrange))
 

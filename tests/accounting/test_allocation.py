@@ -159,3 +159,11 @@ def test_what_is_shown() -> None:
     assert stages.shown == {"size": 0.25, "mean, each of 7": 0.25}
     assert "size" in stages
     assert "scale" not in stages
+
+
+@pytest.mark.claim("allocation.2")
+def test_a_delta_that_the_slack_takes_at_any_epsilon_is_refused() -> None:
+    """With 1e-14 of slack a delta of 1e-12 is for a smaller epsilon, one of 1e-13 for none."""
+    assert Allocation.of(20, 1e-12, slack=1e-14, lower=True).amount > 0.1
+    with pytest.raises(BadInput, match="larger delta"):
+        Allocation.of(20, 1e-13, slack=1e-14, lower=True)

@@ -302,3 +302,11 @@ def test_a_sum_that_moves_too_far_is_objected_to() -> None:
     assert "moved" in str(left.objection(right))
     other = SampledSum(people=4, sums=lambda c: np.array([0]), sensitivity=2**26, cost=COST, rate=0.25)
     assert "parameters" in str(left.objection(other))
+
+
+@pytest.mark.claim("additive.5")
+def test_noise_that_cannot_be_drawn_has_no_cost() -> None:
+    assert slack(1, 2**50) > 0
+    for steps in (3, 2**50 + 1):
+        with pytest.raises(BadInput, match="steps"):
+            slack(1, steps)

@@ -327,3 +327,29 @@ def test_a_fit_on_an_engine_has_the_same_digits(
     terms: dict[str, Any] = {"estimator": estimator, "delta": 1e-6, **options}
     found = [asked(path, neighbours, engine=engine, **terms) for engine in (None, Unruly(2))]
     assert str(found[0]) == str(found[1])
+
+
+def first_minus_last(x: Any, y: Any) -> float:
+    return float(np.asarray(x).ravel() @ np.arange(len(x)) - np.asarray(y) @ np.arange(len(y))) if len(x) else 0.0
+
+
+@pytest.mark.claim("partition.5")
+@pytest.mark.parametrize("neighbours", ["add_or_remove", "replace"])
+def test_shuffled_rows_of_an_unordered_source_give_the_same_digits(
+    neighbours: str, tmp_path: Path, always: pytest.MonkeyPatch
+) -> None:
+    """Held, in buckets here, and on an engine; the estimator looks at the order of its rows."""
+    import pyarrow.dataset as ds
+
+    rows, rng, found = pq.read_table(stored(tmp_path)), np.random.default_rng(3), set()
+    how: dict[str, Any] = {"estimator": first_minus_last, "names": "number", "blocks": 6, "where": "z < 2"}
+    for turn in range(3):
+        folder = tmp_path / f"t{turn}"
+        folder.mkdir()
+        shuffled = rows.take(rng.permutation(len(rows)))
+        pq.write_table(shuffled, folder / "t.parquet", row_group_size=60)
+        for limit, engine in ((10**9, None), (0, None), (0, Unruly(turn))):
+            always.setattr(apart, "AT_ONCE", limit)
+            source: Any = ds.dataset(folder)
+            found.add(str(asked(source, neighbours, engine=engine, delta=1e-6, **how)))
+    assert len(found) == 1

@@ -5,6 +5,7 @@ import itertools
 import math
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -384,3 +385,52 @@ def test_equal_rows_are_in_many_blocks() -> None:
     sizes = np.diff(found.edges[::2])
     assert len(sizes) == 10
     assert sizes.min() > 40  # of 100, more or less 10
+
+
+@pytest.mark.claim("partition.5")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+@pytest.mark.parametrize("form", ["array", "frame"])
+def test_how_an_unordered_source_gives_its_rows_moves_nothing(form: str, relation: Neighbours) -> None:
+    """Equal rows of one person, and of several, among them."""
+    rng = np.random.default_rng(8)
+    people = rng.integers(0, 9, 60)
+    x, y = rng.integers(0, 3, (60, 2)).astype(float), rng.integers(0, 2, 60).astype(float)
+    x[7], x[11, 0] = np.nan, np.inf
+
+    def dealt(order: Any, ordered: bool) -> list[bytes]:
+        rows = pd.DataFrame(x[order]) if form == "frame" else x[order]
+        table = replace(read(rows, y[order], people=people[order]), ordered=ordered)
+        return contents(partition(table, 4, relation, Seeded(5), 4))
+
+    orders = [rng.permutation(60) for _ in range(20)]
+    assert len({tuple(dealt(order, False)) for order in orders}) == 1
+    assert len({tuple(dealt(order, True)) for order in orders}) > 1
+    plain, shuffled = dealt(np.arange(60), True), dealt(np.arange(60), False)
+    assert list(map(len, plain)) == list(map(len, shuffled))  # the same people, in another order
+
+
+@pytest.mark.claim("partition.5")
+def test_somebody_who_is_gone_moves_no_rows_of_others_however_they_are_read() -> None:
+    rng = np.random.default_rng(9)
+    people = np.repeat(np.arange(12), 5)
+    x = rng.integers(0, 4, (60, 1)).astype(float)
+    for gone in range(12):
+        stay = rng.permutation(np.flatnonzero(people != gone))
+        left = partition(replace(read(x, people=people), ordered=False), 3, ADD, Seeded(5))
+        right = partition(replace(read(x[stay], people=people[stay]), ordered=False), 3, ADD, Seeded(5))
+        assert changed(left, right) == 1
+        rows = [
+            [blocks.table.x[blocks.table.people != gone].tolist() for blocks in (left, right)],
+            [blocks.table.people[blocks.table.people != gone].tolist() for blocks in (left, right)],
+        ]
+        assert all(one == other for one, other in rows)  # within that block, too, others stay in their order
+
+
+@pytest.mark.claim("partition.5")
+def test_rows_are_in_no_order_that_is_known_without_the_key() -> None:
+    x = np.arange(200.0)
+    table = replace(read(x, people=np.zeros(200)), ordered=False)
+    first, second = (partition(table, 1, ADD, Seeded(seed)).table.x.ravel() for seed in (1, 2))
+    assert sorted(first) == sorted(second) == x.tolist()
+    for one, other in ((first, second), (first, x), (second, x)):
+        assert abs(np.corrcoef(one, other)[0, 1]) < 0.36  # above that once in a million

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from tests.tables.test_exchange import IDS, WANTS, bits, made, stored
@@ -179,3 +180,11 @@ def test_the_key_decides_on_the_bucket(tmp_path: Path) -> None:
         done = far_exchange.far_exchange(apart.far, apart.question, bytes([fill]) * 32, buckets=4)
         seen.add(str([owners([one()["who"]], "integer")[1] for one in done.buckets()]))
     assert len(seen) > 1  # the keys are fixed
+
+
+@pytest.mark.claim("far_exchange.1")
+def test_rows_that_were_brought_together_twice_are_in_the_order_of_the_table() -> None:
+    columns = {"x": pa.array([1.0, 2.0, 3.0]), ROW: np.array([7.0, 3.0, 5.0])}
+    found = far_exchange.ordered(columns)
+    assert [found["x"].to_pylist(), found[ROW].tolist()] == [[2.0, 3.0, 1.0], [3.0, 5.0, 7.0]]
+    assert far_exchange.ordered(found) is found

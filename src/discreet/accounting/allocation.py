@@ -226,5 +226,10 @@ def _mu(epsilon: Fraction, delta: Fraction, lost: Fraction, slack: Fraction, low
     place, off = float(epsilon), float(slack)
     if lower:
         tenth = math.ceil(1 - math.log10(delta))
-        place = min(place, max(0.0, math.log(10.0**-tenth / off)))
+        place = min(place, math.log(10.0**-tenth) - math.log(off))
+        if not place > 0:  # noise at an epsilon of 0 is wider than anything that is asked about
+            raise BadInput(
+                f"delta is {show(delta)}, of which the noise drawn takes {show(slack)} and more at any epsilon; ask "
+                "for a larger delta, or for delta=0 where that is allowed"
+            )
     return exact(calibrate.gaussian(place, float(delta - lost), off))  # [allocation.2]

@@ -172,5 +172,6 @@ def _checked(number: Number, delta: Number, name: str = "epsilon") -> tuple[floa
     if not is_number(number) or number < 0:
         raise BadInput(f"{name} is {number!r}; it must be a finite number, 0 or more")
     if not is_number(delta) or not SMALLEST_DELTA <= delta < 1:
-        raise BadInput(f"delta is {delta!r}; it must be a number from 1e-300 to below 1, for example 1e-6")
+        seen = show(delta) if is_number(delta) else repr(delta)
+        raise BadInput(f"delta is {seen}; it must be a number from 1e-300 to below 1, for example 1e-6")
     return float(number), float(delta)

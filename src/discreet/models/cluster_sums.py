@@ -60,7 +60,7 @@ from discreet.models.assign import BITS, WIDEST, Ball, Floats, Norm, cluster_sum
 from discreet.noise.additive import slack as off_by
 from discreet.noise.additive import total, whole
 from discreet.noise.choose_float import Staircase
-from discreet.privacy.exact import Number, exact
+from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Choice, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
@@ -198,7 +198,7 @@ def check_cluster_budget(epsilon: Number, delta: Number, neighbours: object) -> 
         raise BadInput(f"neighbours is {neighbours!r}; give Neighbours.REPLACE or Neighbours.ADD_OR_REMOVE")
     check_budget(epsilon, delta, 1 if neighbours.size_is_public else None)
     if delta and delta < SMALLEST_DELTA:
-        raise BadInput(f"delta is {delta!r}; noise on a grid needs 1e-11 at least, or 0 for a pure promise")
+        raise BadInput(f"delta is {show(delta)}; noise on a grid needs 1e-11 at least, or 0 for a pure promise")
     if delta and cluster_budget(epsilon, delta).amount < WEAKEST:
         raise BadInput(f"epsilon is {epsilon!r}: its noise would drown any cluster; give 0.001 or more")
     if not delta and not 1e-4 <= epsilon <= 1e4:

@@ -86,6 +86,11 @@ def slack(size: int, steps: int) -> Fraction:
     """
     if steps < 4:
         raise BadInput(f"sigma is {steps} steps; the bound on its total variation needs 4 or more")
+    if steps > LARGEST_SCALE:  # costs are made before anything is charged, noise is drawn after
+        raise BadInput(
+            f"noise would be {float(steps):.3g} steps wide, and 2^50 are the most: this epsilon and delta leave it "
+            "next to nothing; ask for more of either"
+        )
     return int(size) * VARIATION / int(steps) ** 2  # [additive.5]
 
 

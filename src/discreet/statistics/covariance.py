@@ -217,6 +217,8 @@ class Covariance:
                 self.budget.check(size, self.dimension)
             elif not self.stages(size, self.dimension).enough(size):
                 raise Refused(self._too_few(size, self.dimension))
+        elif self.dimension is not None and self.model is None and not self.neighbours.size_is_public:
+            self.stages(None, self.dimension)  # what delta is too small for is refused now
 
     def _too_few(self, size: int, columns: int) -> str:
         return too_few(size, columns, lambda rows: self.stages(rows, columns), self.epsilon)

@@ -9,7 +9,7 @@ Why
     range of blocks: a bucket holds all rows of its blocks ([exchange.1]). Under REPLACE a bucket is a range of hashes,
     and those of lower buckets come before: the place of a person in the order of hashes is the number of people in
     lower buckets and the place within the bucket. Blocks that reach into the next buckets are read with these. Rows of
-    a bucket, or of several by their numbers, are in the order of the table.
+    a bucket, or of several by their numbers, are in the order of the table; where that has none, [partition.5].
     On an engine a bucket has the blocks of one task: under REPLACE rows are brought together twice, for the number of
     people first. Every bucket must be there, once ([far_exchange.1]), and with them every block.
 """
@@ -33,6 +33,7 @@ from discreet.subsample.partition import (
     firsts,
     hash_order,
     partition,
+    row_order,
     secret,
     slot_edges,
     slot_parts,
@@ -186,13 +187,13 @@ class _Cutting:
         owner, kind = _owner(self.table)
         words, _ = owner_words(columns[owner], kind, self.key)
         where = share(words, self.parts * self.blocks)
-        return _cut(self.table, columns, where, (*ends, self.blocks), self.parts)
+        return _cut(self.table, columns, where, (*ends, self.blocks), (self.parts, self.key))
 
     def by_part(self, columns: Mapping[str, Column], ends: tuple[int, int]) -> Blocks:
         """Some blocks of rows whose parts are known. [partition.2]"""
         plain = {name: column for name, column in columns.items() if name != PART}
         where = np.asarray(columns[PART]).astype(np.int64)
-        return _cut(self.table, plain, where, (*ends, self.blocks), self.parts)
+        return _cut(self.table, plain, where, (*ends, self.blocks), (self.parts, self.key))
 
     def to_blocks(
         self, below: Integers, buckets: int, number: int, columns: Mapping[str, Column]
@@ -267,7 +268,8 @@ def _by_place(table: FarTable, blocks: int, key: bytes, parts: int) -> FarBlocks
         who, _ = owners([columns[owner]], kind)
         words, _ = owner_words(columns[owner].take(firsts(who)), kind, key, 2)
         places = below[low] + hash_order(words)
-        return _cut(table, columns, slot_parts(places, size, blocks, parts)[who], (first, last, blocks), parts)
+        where = slot_parts(places, size, blocks, parts)[who]
+        return _cut(table, columns, where, (first, last, blocks), (parts, key))
 
     return FarBlocks(table.schema, parts, starts, load)
 
@@ -278,11 +280,19 @@ def _owner(table: FarTable) -> tuple[str, Any]:
 
 
 def _cut(
-    table: FarTable, columns: Mapping[str, Column], where: Integers, numbers: tuple[int, int, int], parts: int
+    table: FarTable,
+    columns: Mapping[str, Column],
+    where: Integers,
+    numbers: tuple[int, int, int],
+    how: tuple[int, bytes],
 ) -> Blocks:
     """Some of the blocks, of the rows of the buckets that they are in. [block_exchange.1]"""
-    first, last, total = numbers
+    (first, last, total), (parts, key) = numbers, how
     inside = np.flatnonzero((where >= parts * first) & (where < parts * last))
+    if not table.schema.ordered:  # people by their hashes, as `row_order` leaves rows that hold the same
+        owner, kind = _owner(table)
+        inside = inside[np.argsort(owner_words(columns[owner].take(inside), kind, key)[0][0], kind="stable")]
     some = {name: column.take(inside) for name, column in columns.items() if name != ROW}
     near, own = table.near({**some, PART: (where[inside] - parts * first).astype(np.float64)})
-    return replace(cut(near, own, last - first, parts), first=first, of=total)
+    order = None if table.schema.ordered else row_order(near, own, key)  # [partition.5]
+    return replace(cut(near, own, last - first, parts, order), first=first, of=total)

@@ -48,6 +48,7 @@ class BlockTable:
     y: Any = None
     people: Any = None
     declared: int | None = None  # how many people there are, where this is only the schema of their rows
+    ordered: bool = True  # whether rows come in the same order whenever they are read [partition.5]
 
     @classmethod
     def of(cls, x: Any, y: Any = None, people: Any = None, categories: Mapping[Any, Any] | None = None) -> "BlockTable":
@@ -106,7 +107,8 @@ class BlockTable:
 def table_of(columns: Mapping[str, Any]) -> BlockTable:
     """The columns of a question, with their owners, as what blocks are cut from."""
     rows = columns["X"] if "X" in columns else columns["data"]
-    return BlockTable.of(rows, columns.get("y"), columns["people"], columns.get("categories"))
+    found = BlockTable.of(rows, columns.get("y"), columns["people"], columns.get("categories"))
+    return replace(found, ordered=columns.get("ordered", True))
 
 
 def _array(rows: Any) -> npt.NDArray[Any]:

@@ -12,6 +12,9 @@ Promise
           Adding or removing one changes the content of one block. The number of blocks is declared, never read off the
           data.
     [partition.4] Which block a person is in does not depend on the order of the rows or of the files they are in.
+    [partition.5] With `unit`, in a table whose source does not keep its rows in order: the rows of a block are in an
+          order that follows from a fresh key and from what each row and the name of its person are, so that the rows
+          of other people are in the same order in neighbouring tables, however either was read.
 Why
     [partition.1] Position i goes to slot s(i), s a permutation drawn without reading data; slot t belongs to a block
     fixed by t, n and k. Rows keep their order within a block, and carry no label of their place (a frame's index is
@@ -35,6 +38,10 @@ Why
     share a hash with a chance below n^2 / 2^128.
     [partition.4] With `unit` the block follows from the names alone, by [partition.2] and [partition.3]. Where a row is
     a person, under ADD_OR_REMOVE, from what the rows hold; under REPLACE a person is a place in the table.
+    [partition.5] Rows of a half block are sorted by the keyed hash of their bytes, those of equal hashes by that of
+    their person's name, which is a function of one row each; rows that agree in both are of equal bytes and of one
+    person. So each of two rows is before the other, or they are alike, whatever other rows there are. Under REPLACE the
+    stranger has the hash of the one replaced ([partition.2]), and other bytes: others keep their order.
 Needs
     unit: everybody has at least one row. A missing name is a name: all rows without one are one person's. (A table's
     rows without a name are left out before.)
@@ -125,7 +132,10 @@ def partition(table: BlockTable, blocks: int, neighbours: Neighbours, rng: Rando
     """The table in blocks of whole people, copied once, each in 2 or 4 parts."""
     order = None
     if table.people is not None:
-        where = _by_name(column(table.people), blocks, neighbours, secret(rng), parts)
+        names, key = column(table.people), secret(rng)
+        where = _by_name(names, blocks, neighbours, key, parts)
+        if not table.ordered:
+            order = row_order(table, where, key, name_words(names, key)[0])  # [partition.5]
     elif neighbours is Neighbours.ADD_OR_REMOVE:
         where, order = _by_content(table, parts * blocks, secret(rng))  # [partition.3]
     else:
@@ -195,10 +205,20 @@ def _by_content(table: BlockTable, parts: int, key: bytes) -> tuple[Integers, In
         once = _digest(key, content)
         seen[once] += 1
         digests.append(_digest(key, once + seen[once].to_bytes(8, "little")))  # [partition.3]
-    words = np.frombuffer(b"".join(digests), dtype=np.uint64).reshape(-1, 2)
-    where: Integers = (words[:, 0] % np.uint64(parts)).astype(np.int64)
-    order: Integers = np.lexsort((words[:, 0], words[:, 1], where)).astype(np.int64)  # [partition.3]
-    return where, order
+    first, second = _words(digests)
+    where: Integers = (first % np.uint64(parts)).astype(np.int64)
+    return where, np.lexsort((first, second, where)).astype(np.int64)  # [partition.3]
+
+
+def row_order(table: BlockTable, where: Integers, key: bytes, *names: npt.NDArray[np.uint64]) -> Integers:
+    """The order of the rows in their parts: by what they hold, then by their persons' hashes, then as they come.
+    [partition.5]"""
+    words = _words([_digest(key, content) for content in table.contents()])
+    return np.lexsort((*names, *words, where)).astype(np.int64)  # [partition.5]
+
+
+def _words(digests: list[bytes]) -> Words:
+    return np.frombuffer(b"".join(digests), dtype=np.uint64).reshape(-1, 2).T
 
 
 def _digest(key: bytes, content: bytes) -> bytes:

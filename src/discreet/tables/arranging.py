@@ -20,10 +20,16 @@ def empty_columns(asked: Wanted) -> dict[str, Any]:
 
 
 def arranged(
-    statistic: Statistic, asked: Wanted, columns: Any, arguments: Mapping[str, Any], owners: Any = None
+    statistic: Statistic,
+    asked: Wanted,
+    columns: Any,
+    arguments: Mapping[str, Any],
+    owners: Any = None,
+    *,
+    ordered: bool = True,
 ) -> Any:
     """Columns by name, or a stream of them, as the mechanism of a statistic takes them: by name still where an
-    estimator's options speak of names."""
+    estimator's options speak of names. `ordered` is whether their source keeps rows in their order."""
     spoken = arguments.get("options")
     said = any(arguments.get(one) is not None for one in ("formula", "categories"))
     said = said or any(about is not None and about.frame for about in asked.facts.values())
@@ -34,7 +40,7 @@ def arranged(
     named = statistic.blocks and said
     arrange = partial(put_together, rows=statistic.rows, references=asked.references, named=named)
     if statistic.blocks:
-        return arrange(columns, {"people": owners, "categories": arguments.get("categories")})
+        return arrange(columns, {"people": owners, "categories": arguments.get("categories"), "ordered": ordered})
     if not isinstance(columns, Stream):
         return arrange(columns)
     bare = arrange(empty_columns(asked))

@@ -19,6 +19,7 @@ from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.asking import People, Question
 from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.forecasts.forecast import forecast
+from discreet.forecasts.remembered import remembered
 from discreet.forecasts.required import required
 from discreet.ledger.account import Account
 from discreet.plan.plan_file import OTHERS, Plan, PlannedRelease, Population, line_of, lines_of
@@ -379,8 +380,14 @@ def _foreseen(
 ) -> Mapping[str, Any] | None:
     """A forecast; it is simulated, so what was simulated lately is remembered, whoever asks."""
     given = json.loads(about) if isinstance(about, str) else about
-    try:
-        found: dict[str, Any] = forecast(statistic, rows=rows, epsilon=epsilon, delta=delta, **given).to_dict()
-    except BadInput:
-        return None
-    return found
+
+    def simulate() -> dict[str, Any] | None:
+        try:
+            return forecast(statistic, rows=rows, epsilon=epsilon, delta=delta, **given).to_dict()
+        except BadInput:
+            return None
+
+    if not isinstance(about, str):
+        return simulate()
+    asked = {"statistic": statistic, "rows": rows, "epsilon": str(epsilon), "delta": str(delta), "about": about}
+    return remembered(asked, simulate)

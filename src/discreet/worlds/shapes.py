@@ -216,8 +216,9 @@ class AssumedTable:
 
 
 def shift(about: About, default: float = 0.3) -> float:
-    """An effect in standard deviations."""
+    """An effect in standard deviations; one that is above 0 points to where a one-sided test looks."""
     effect = about.number("effect", default, -1e6, 1e6)
+    effect = -effect if effect > 0 and about.given.get("alternative") == "less" else effect
     about.say(f"the effect is {effect:g} standard deviations")
     return effect
 

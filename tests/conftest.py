@@ -17,6 +17,9 @@ settings.load_profile("unhurried")
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
+# Forecasts are simulated by the code that is tested, never read from the disk.
+os.environ["DISCREET_FORECASTS"] = "off"
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that wait for processes come first: last, one of them would keep a worker, and all cores, waiting."""

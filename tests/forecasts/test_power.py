@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import discreet
-from discreet import BadInput, Refused, Seeded, power
+from discreet import BadInput, Refused, Seeded, forecast, power
 
 Sample = Callable[[np.random.Generator], tuple[Any, ...]]
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any], Sample]] = {  # assumptions, options, made-up arguments
@@ -84,7 +84,20 @@ def test_power_grows_with_people_and_epsilon() -> None:
     for name, assumed in cases:
         at = [power(name, n=n, epsilon=e, **assumed) for n, e in ((400, 0.8), (400, 2.0), (1600, 2.0))]
         assert 0.05 < at[0] < at[1] < at[2] <= 1
-    assert power("paired_test", n=400, effect=0.2, epsilon=1.0, alternative="less") < 0.01
+    assert power("paired_test", n=400, effect=-0.2, epsilon=1.0, alternative="greater") < 0.01
+
+
+@pytest.mark.parametrize("name", ["paired_test", "mean_test", "two_samples_test"])
+def test_an_effect_points_to_where_a_one_sided_test_looks(name: str) -> None:
+    found = {
+        (effect, alternative): forecast(name, rows=500, epsilon=1.0, effect=effect, alternative=alternative, level=0.05)
+        for effect, alternative in ((0.3, "less"), (-0.3, "less"), (0.3, "greater"), (-0.3, "greater"))
+    }
+    assert found[0.3, "less"] == found[-0.3, "less"]
+    assert "the effect is -0.3 standard deviations" in found[0.3, "less"].assumptions
+    chances = {case: -1.0 if one.power is None else one.power for case, one in found.items()}
+    assert 0 <= chances[-0.3, "greater"] < 0.01
+    assert min(chances[0.3, "less"], chances[0.3, "greater"]) > 0.5
 
 
 def test_without_effect_the_power_is_the_level() -> None:

@@ -30,6 +30,32 @@ def test_nothing_is_read_or_made(bound: Binds, plan: str, folder: Path, reads: A
     assert found.forecasts == (None, None)
 
 
+def test_guesses_say_what_shape_a_forecast_takes(bound: Binds, head: str) -> None:
+    usual = ("statistic = 'iqr'", "columns = 'bmi'", "rows = 5000")
+    found = [
+        bound(asked(head, *usual, f"guesses = {guesses}")).forecasts[0]
+        for guesses in ("{}", "{ shape = 'exponential' }", "{ low = 15, typical = 25, high = 60 }")
+    ]
+    assert [one is not None and one["if_normal"] for one in found] == [True, False, False]
+    assert found[2] is not None
+    assert found[2]["assumptions"][0] == "1%, half and 99% of values are below 15, 25 and 60"
+    assert found[2]["units"] == ""
+
+
+@pytest.mark.parametrize(
+    ("guesses", "says"),
+    [
+        ("{ low = 15 }", "release 'a': low, typical and high are 15.0, None and None"),
+        ("{ shape = 'round' }", "release 'a': shape is 'round'; give one of 'normal'"),
+        ("{ lowest = 15 }", "did you mean 'low'"),
+    ],
+)
+def test_guesses_that_are_wrong_are_said_with_their_line(bound: Binds, head: str, guesses: str, says: str) -> None:
+    with pytest.raises(BadInput, match="line") as refused:
+        bound(asked(head, "statistic = 'iqr'", "columns = 'bmi'", "rows = 5000", f"guesses = {guesses}"))
+    assert says in str(refused.value)
+
+
 def test_each_mechanism_is_made_once_for_each_price_tried(
     bound: Binds, head: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

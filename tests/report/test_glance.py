@@ -1,10 +1,14 @@
 """The table at the top of a report, and stored answers in short lines."""
 
+from datetime import date, timedelta
+
 from tests.report.made import Read, dossier, entry, grouped, records
 
+import discreet
 from discreet.report import page
 from discreet.report.glance import answers_in_words, glance, in_words, lines_of
 from discreet.report.record import Report, entry_of
+from discreet.report.sentences import chance
 from discreet.report.svg import common
 
 
@@ -28,6 +32,24 @@ def test_long_answers_are_cut_and_the_largest_counts_come_first() -> None:
     assert line.value.startswith("p ")
     keyed = lines_of(entry_of(grouped([{"key": key, "release": records()["mean"]} for key in "ab"])))
     assert [line.name for line in keyed] == ["a", "b"]
+
+
+def test_a_comparison_shows_its_p_value_beside_the_difference() -> None:
+    x, arm = [float(k % 50 + k % 2) for k in range(4000)], ["new", "old"] * 2000
+    release = discreet.ab_test(x, arm, epsilon=2.0, treatment="new", control="old", rng=discreet.Seeded(1))
+    lines = lines_of(entry_of(entry(release.to_dict())))
+    assert [line.name for line in lines[:3]] == ["difference", "no difference", "ratio"]
+    assert lines[0].interval
+    assert lines[1].value == f"p {chance(release.value.p_value)}"
+    assert not lines[1].interval
+
+
+def test_no_line_ends_within_a_date() -> None:
+    days = [date(2020, 1, 1) + timedelta(days=k % 700) for k in range(4000)]
+    span = (date(2015, 1, 1), date(2025, 1, 1))
+    release = discreet.median(days, epsilon=2.0, bounds=span, rng=discreet.Seeded(1))
+    whole = Report.of(dossier(entry(release.to_dict())))
+    assert glance(whole).count('<span class="date">202') == 3
 
 
 def test_signs_within_quotes_are_left_alone() -> None:

@@ -286,6 +286,21 @@ def test_categories_keep_their_names() -> None:
     assert Categories.of(np.array([1, 2])).names == (1, 2)
 
 
+@pytest.mark.parametrize("unit", ["D", "s", "ns"])
+def test_entries_that_numpy_makes_on_the_way_are_told_apart(unit: str) -> None:
+    days = np.arange(300).astype("datetime64[D]").astype(f"datetime64[{unit}]")
+    listed = Categories.of(list(days[::3]))
+    assert listed.indices(days).tolist() == [k // 3 if k % 3 == 0 else 100 for k in range(300)]
+
+
+def test_one_object_many_times_is_in_one_bin() -> None:
+    one, other, strange = "a" * 40, ("b", 1), object()
+    bins = Categories.of([one, other])
+    rows = np.empty(9, dtype=object)
+    rows[:] = [one, other, strange] * 3
+    assert bins.indices(rows).tolist() == [0, 1, 2] * 3
+
+
 def test_bins_that_are_no_list() -> None:
     for bad in (5, "abc", b"abc"):
         with pytest.raises(BadInput, match="categories"):

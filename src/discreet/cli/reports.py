@@ -122,10 +122,21 @@ def show_forecast(bound: Bound) -> None:
         console.print(Text(clean(line)))
     if seen["answered"]:
         console.print("This plan was answered before: the same answers, at no cost.")
+    for line in _assumed(forecasts):
+        console.print(Text(line))
+
+
+def _assumed(forecasts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What the forecasts of a plan take for granted."""
+    lines = []
     if any(ahead.get("half_width") is not None for ahead in forecasts.values()):
-        console.print("Expected ±: half of a 95% interval, from the plan's public guesses of rows and scale alone.")
+        lines.append("Expected ±: half of a 95% interval, from the plan's public guesses of rows and scale alone.")
     if any(ahead.get("units") for ahead in forecasts.values()):
-        console.print("sd: in standard deviations of the columns; the plan gives no scale for that release.")
+        lines.append("sd: in standard deviations of the columns; the plan gives no scale for that release.")
+    if normal := [key for key, ahead in forecasts.items() if ahead.get("if_normal") and ahead.get("error") is not None]:
+        taken = "taken to be normal; if they are skewed, guesses = { low, typical, high } make better forecasts"
+        lines.append(f"Values of {', '.join(normal)}: {taken}.")
+    return lines
 
 
 def _ahead(forecast: Mapping[str, Any]) -> str:

@@ -31,7 +31,8 @@ class Forecast:
 
     `error` is the median; `sampling` and `privacy` are standard deviations; `half_width` is that of the widest
     interval at `confidence`. `units` says what they are counted in, where that is not the data's own unit: without a
-    public scale, standard deviations. For a test `power` is the chance to reject at `level`, and there is no error.
+    public scale, standard deviations. `if_normal` says that columns are taken to be normal, as nobody said what shape
+    they have. For a test `power` is the chance to reject at `level`, and there is no error.
     """
 
     statistic: str
@@ -53,6 +54,7 @@ class Forecast:
     power: float | None = None
     level: float | None = None
     units: str = ""
+    if_normal: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -90,7 +92,8 @@ class Forecast:
         if self.power is not None:
             return f"rejects with probability {self.power:.2f}"
         if self.error is not None:
-            return f"expect an error of {in_units(self.error, self.units)}"
+            expected = f"expect an error of {in_units(self.error, self.units)}"
+            return expected + (", if values are normal" if self.if_normal else "")
         return f"would be refused. {self.refused}"
 
     def __str__(self) -> str:
@@ -119,7 +122,8 @@ def forecast(
 
     `statistic` is its name; `about` are its own options (bounds, q, categories, model, neighbours, ...) and
     public assumptions: `scale` (1.0) and `location` of a column's values and their `shape` ("normal", "uniform",
-    "exponential", "lognormal", "t3"), `share` (0.5) of the true, `columns`, `bins`, `k`, `effect` (for tests, whose
+    "exponential", "lognormal", "t3"), or instead of these `low`, `typical` and `high`, guesses of what 1%, half and 99%
+    of people are below; `share` (0.5) of the true, `columns`, `bins`, `k`, `effect` (for tests, whose
     power is forecast, and coefficients), `parameters` of a family. What was assumed is said in `assumptions`. Public
     `bounds` given without a scale are taken to be six standard deviations apart.
 
@@ -191,6 +195,7 @@ def foreseen(
         refused=found.refused,
         how=found.how,
         assumptions=tuple(given.said),
+        if_normal=given.unsaid,
         **tested,
     )
 

@@ -19,6 +19,7 @@ from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.asking import People, Question
 from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.forecasts.forecast import forecast
+from discreet.forecasts.remembered import remembered
 from discreet.forecasts.required import required
 from discreet.ledger.account import Account
 from discreet.plan.plan_file import OTHERS, Plan, PlannedRelease, Population, line_of, lines_of
@@ -151,6 +152,9 @@ def plan_digest(plan: Plan, as_of: str | None) -> str:
     content = plan.model_dump(mode="json") | ({} if as_of is None else {"as_of": as_of})
     if plan.data.unit_plural is None:  # plans that were paid for before there was such an entry keep their digest
         del content["data"]["unit_plural"]
+    for entry in content["release"]:  # likewise
+        if not entry["guesses"]:
+            del entry["guesses"]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -216,8 +220,7 @@ def bind(
     if reuse and _account(plan.population, folder, None) is not None:
         drawn = (ask(place, spend.epsilon if one is None else one) for place, one in enumerate(fixed))
         kept = _kept(plan, folder, digests(drawn), as_of)
-    new = [place for place in range(len(fixed)) if place not in kept]
-    bought: dict[int, Question] = {}
+    new, bought = [place for place in range(len(fixed)) if place not in kept], dict[int, Question]()
     if new:
         own, parts = [fixed[place] for place in new], [shares[place] for place in new]
         rest = left_for_new(spend, kept, len(new))
@@ -229,9 +232,12 @@ def bind(
     every = (bought.get(place) or ask(place, kept[place].cost[0]) for place in range(len(fixed)))
     priced = Priced(tuple(every), spend, frozenset(kept))
     forecasts = []
-    for entry, question in zip(plan.release, priced.questions, strict=True):
+    for place, (entry, question) in enumerate(zip(plan.release, priced.questions, strict=True)):
         watch(question.title)
-        forecasts.append(_forecast(plan, entry, question))
+        try:
+            forecasts.append(_forecast(plan, entry, question))
+        except DiscreetError as error:
+            raise told(place, error) from None
     return Bound(
         plan=plan,
         text=text,
@@ -318,7 +324,7 @@ def _needs_delta(table: Table, entry: PlannedRelease) -> bool:
 
 def _assumed(plan: Plan, entry: PlannedRelease) -> dict[str, Any]:
     """What a forecast may take for granted: the release's options and its public guesses."""
-    about = dict(entry.options) | {"neighbours": plan.data.neighbours}
+    about = dict(entry.options) | {"neighbours": plan.data.neighbours} | dict(entry.guesses)
     if entry.scale is not None:
         about["scale"] = entry.scale
     several = [names for names in entry.placed().values() if isinstance(names, list)]
@@ -370,6 +376,8 @@ def _forecast(plan: Plan, entry: PlannedRelease, question: Question) -> Mapping[
         found = _foreseen(entry.statistic, rows, epsilon, delta, json.dumps(about, sort_keys=True))
     except TypeError:  # a date, say
         found = _foreseen.__wrapped__(entry.statistic, rows, epsilon, delta, about)
+    if found is None and entry.guesses:  # says what is wrong with them
+        return forecast(entry.statistic, rows=rows, epsilon=epsilon, delta=delta, **about).to_dict()
     return None if found is None else dict(found)
 
 
@@ -378,9 +386,15 @@ def _foreseen(
     statistic: str, rows: int, epsilon: Number, delta: Number, about: str | Mapping[str, Any]
 ) -> Mapping[str, Any] | None:
     """A forecast; it is simulated, so what was simulated lately is remembered, whoever asks."""
-    given = json.loads(about) if isinstance(about, str) else about
-    try:
-        found: dict[str, Any] = forecast(statistic, rows=rows, epsilon=epsilon, delta=delta, **given).to_dict()
-    except BadInput:
-        return None
-    return found
+
+    def simulate() -> dict[str, Any] | None:
+        given = json.loads(about) if isinstance(about, str) else about
+        try:
+            return forecast(statistic, rows=rows, epsilon=epsilon, delta=delta, **given).to_dict()
+        except BadInput:
+            return None
+
+    if not isinstance(about, str):
+        return simulate()
+    asked = {"statistic": statistic, "rows": rows, "epsilon": str(epsilon), "delta": str(delta), "about": about}
+    return remembered(asked, simulate)

@@ -114,6 +114,11 @@ class PlannedRelease(Section):
         None, description="about how many people it is about, if not all: for forecasts"
     )
     scale: Positive | None = Field(None, description="a public guess of the standard deviation, for forecasts")
+    guesses: dict[Literal["shape", "location", "low", "typical", "high"], float | Name] = Field(
+        {},
+        description="public guesses for the forecast, where values are not normal: shape, or what 1%, half and 99% of "
+        "people are below",
+    )
     title: Text | None = Field(None, description="the question, in your words")
     options: dict[Name, Any] = Field({}, description="the statistic's own options")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from discreet.privacy.intervals import NamedNumber, Shown
-from discreet.privacy.values import Counts, CrossCounts, Density, Matrix, Scalar, Shares, TestResult, label
+from discreet.privacy.values import Comparison, Counts, CrossCounts, Density, Matrix, Scalar, Shares, TestResult, label
 from discreet.report.record import Report, ReportEntry, entry_of
 from discreet.report.sentences import chance, number, spelled
 from discreet.report.svg import text
@@ -20,6 +20,7 @@ SIGNS: Final = {
     "<": "is below",
 }
 SIGN: Final = re.compile(r"""("[^"]*"|'[^']*')|\s*(>=|<=|==|!=|>|<)\s*""")
+DATE: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 OPENINGS: Final = {"histogram of ": "how many by ", "proportion of ": "share with ", "count where ": "how many where "}
 
 
@@ -64,6 +65,12 @@ def _lines(group: str, shown: Shown) -> list[Line]:
             return [Line(group, label(value), ends)]
         case Density() | Matrix():
             return [Line(group, "see below", "")]
+        case Comparison(p_value=p):  # beside the difference that it is about
+            first, *others = [_line(", ".join(filter(None, (group, row.name))), row) for row in shown.numbers]
+            tested = Line(
+                ", ".join(filter(None, (group, "no difference"))), f"p {chance(p)}" if 0 <= p <= 1 else "", ""
+            )
+            return [first, tested, *others]
         case Counts() | Shares() | CrossCounts():
             rows = sorted(shown.drawn, key=lambda row: -(row.value or 0))
         case _:
@@ -97,6 +104,11 @@ def glance(report: Report) -> str:
     )
 
 
+def _dated(said: str) -> str:
+    """No line ends within a date."""
+    return DATE.sub(lambda found: f'<span class="date">{found[0]}</span>', text(said))
+
+
 def _rows(entry: ReportEntry, place: int) -> str:
     lines = lines_of(entry)
     cost = max((float(release.guarantee.epsilon) for _, release in entry.keyed), default=None)
@@ -109,7 +121,7 @@ def _rows(entry: ReportEntry, place: int) -> str:
         kind = "" if not at else ' class="next"'
         found += (
             f"<tr{kind}>{first}<td>{text(line.name)}</td>"
-            f'<td class="n">{text(line.value)}</td><td>{text(line.interval)}</td>{last}</tr>'
+            f'<td class="n">{_dated(line.value)}</td><td>{_dated(line.interval)}</td>{last}</tr>'
         )
     return found
 

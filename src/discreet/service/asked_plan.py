@@ -42,7 +42,10 @@ class Asked:
     def question(self) -> str:
         """The digest of what is asked, whoever asks and whatever it is called: equal questions have one answer."""
         plan = self.bound.plan
-        asked = [entry.model_dump(mode="json", exclude={"id", "title"}) for entry in plan.release]
+        asked = [
+            entry.model_dump(mode="json", exclude={"id", "title"} | ({"guesses"} if not entry.guesses else set()))
+            for entry in plan.release
+        ]
         told = [self.source.name, plan.data.model_dump(mode="json"), plan.spend.model_dump(mode="json"), asked]
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 

@@ -26,7 +26,6 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize_scalar
 from scipy.special import ndtri
 
 from discreet.errors import BadInput
@@ -233,6 +232,8 @@ def sum_radius(distribution: LaplaceDistribution, draws: int, miss: float) -> fl
     """A t with P(|Z_1 + ... + Z_draws| > t) <= miss for discrete Laplace draws: Chernoff's bound, at its best l."""
     if draws == 1:
         return float(distribution.radius(1 - miss))
+    from scipy.optimize import minimize_scalar
+
     rate = float(1 / distribution.scale)
     a = math.exp(-rate)
 

@@ -283,6 +283,14 @@ def expected_of_shares(share: float, first: float = 0.5) -> Callable[[Any, int, 
     return expected
 
 
+def in_turn(between: Any, rows: int) -> Any:
+    """Made-up rows of two groups in turn; an array where it holds them as they are, which is read much faster."""
+    both = np.array(between)
+    if both.dtype.kind in "iU" and list(both) == list(between):
+        return np.resize(both, rows)
+    return [between[k % 2] for k in range(rows)]
+
+
 def _world(about: About) -> World:
     of, between = about.option("of", "mean"), about.option("between", ["a", "b"])
     if of == "proportion":
@@ -290,7 +298,7 @@ def _world(about: About) -> World:
         about.say(f"half of the rows are in each group; the share is {share:g} in both")
         about.given.pop("equals", None)  # made-up entries are yes and no
         return World(
-            make=lambda g, n: {"x": g.random(n) < share, "groups": [between[k % 2] for k in range(n)]},
+            make=lambda g, n: {"x": g.random(n) < share, "groups": in_turn(between, n)},
             truth=0.0,
             read=lambda value: np.array([value[0]]),
             closed=expected_of_shares(share),
@@ -300,7 +308,7 @@ def _world(about: About) -> World:
     middle = np.median if of == "median" else np.mean
     deviation = 0.5 / entries.height(0.5) if of == "median" else entries.scale
     return World(
-        make=lambda g, n: {"x": entries.draw(g, n), "groups": [between[k % 2] for k in range(n)]},
+        make=lambda g, n: {"x": entries.draw(g, n), "groups": in_turn(between, n)},
         truth=0.0,
         read=lambda value: np.array([value[0]]),
         width=half_width,

@@ -20,6 +20,7 @@ Source
     As statistics/quantile.py; Bonferroni for two of them.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -34,7 +35,7 @@ from discreet.privacy.intervals import QuantileSpread, check_confidence
 from discreet.privacy.mechanism import Mechanism, Wrapped
 from discreet.privacy.release import Release
 from discreet.worlds.assumptions import About, World
-from discreet.worlds.shapes import AssumedColumn, quantile_world
+from discreet.worlds.shapes import SEVERAL, AssumedColumn, quantile_world
 
 QUARTILES: Final = (0.25, 0.75)
 WILD: Final = 1e12  # times the other end, or 1: an end beyond is no answer
@@ -88,10 +89,16 @@ def _far_world(about: About, place: Callable[[float], float]) -> World:
 def _middle_world(about: About) -> World:
     entries = AssumedColumn.of(about)
     low, high = map(entries.quantile, QUARTILES)
+    steep, flat = map(entries.height, QUARTILES)
+    one = (
+        math.sqrt(3 / steep**2 + 3 / flat**2 - 2 / (steep * flat)) / 4
+    )  # of one row: both quartiles, which go together
     return World(
         make=lambda g, n: {"x": entries.draw(g, n)},
         truth=high - low,
         plain=lambda x: float(np.diff(np.quantile(x, QUARTILES))[0]),
+        sampling=lambda n: one / math.sqrt(n),
+        runs=SEVERAL,
     )
 
 

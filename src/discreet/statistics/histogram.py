@@ -92,7 +92,16 @@ class Categories:
             distinct, where = np.unique(values, return_inverse=True)
             table = np.array([places.get(key(entry), other) for entry in distinct], dtype=np.int64)
             return table[where] if len(distinct) else np.empty(0, dtype=np.int64)
-        return np.fromiter((places.get(key(entry), other) for entry in values), dtype=np.int64, count=len(values))
+        held = list(values)  # every entry stays: no other has its id
+        seen: dict[int, int] = {}  # a table's column is few objects many times: each is looked up once
+
+        def place(entry: Any) -> int:
+            found = seen.get(id(entry))
+            if found is None:
+                found = seen[id(entry)] = places.get(key(entry), other)
+            return found
+
+        return np.fromiter(map(place, held), dtype=np.int64, count=len(values))
 
 
 @dataclass(frozen=True, slots=True)

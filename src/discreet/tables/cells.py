@@ -314,7 +314,7 @@ def keys(column: Column, kind: Kind) -> tuple[Codes, npt.NDArray[Any]]:
 def _distinct(column: Column) -> tuple[Codes, npt.NDArray[Any]]:
     """Codes of the cells and the distinct cells; -1 is Arrow's null."""
     if not is_arrow(column):
-        if column.dtype.kind not in "biuf":
+        if column.dtype.kind not in "biufU":
             return np.arange(len(column)), column
         values, first, inverse = np.unique(column, return_index=True, return_inverse=True)
         order = np.argsort(first)  # by first appearance, as Arrow has them

@@ -44,6 +44,7 @@ class About:
     given: dict[str, Any]
     said: list[str] = field(default_factory=list)
     standardised: bool = False  # no scale is public: errors are in standard deviations
+    unsaid: bool = False  # nobody said what shape the values of a column have: they are taken to be normal
     taken: list[str] = field(default_factory=list)  # the names of assumptions
 
     def take(self, name: str, default: Any) -> Any:

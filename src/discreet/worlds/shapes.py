@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
@@ -13,8 +14,10 @@ from discreet.worlds.assumptions import MANY, ONE, STANDARDISED, About, Effect, 
 from discreet.worlds.floors import BOUND, Told, least_error, normal_means, places_of, shifted
 
 WIDE: Final = 6.0  # standard deviations in public bounds, where neither is said
-MIDDLE: Final = math.exp(0.5)  # mean of the standard lognormal distribution
-APART: Final = math.sqrt(math.expm1(1.0) * math.e)
+GUESSES: Final = ("low", "typical", "high")  # of a column: its 1% quantile, median and 99% quantile
+FAR: Final = NormalDist().inv_cdf(0.99)
+EVEN: Final = 0.02  # a lognormal distribution of less than this is taken as normal
+LOPSIDED: Final = 10_000.0  # times as far from the middle: the most that is believed
 BESIDE: Final = {"offset": lambda z: z / 2, "weights": lambda z: np.exp(0.47 * z)}  # of standard normal numbers
 EFFECTS: Final = {"linear": 0.5, "logistic": 0.5, "poisson": 0.3}
 RUNS: Final = 40  # of clusters, whose errors do not add up
@@ -48,6 +51,26 @@ def _positive(values: Any) -> Any:
     return np.maximum(values, np.finfo(float).tiny)
 
 
+def lognormal(spread: float, side: int = 1) -> Shape:
+    """Lognormal, with this standard deviation of the logarithm; its long tail is above (1) or below (-1)."""
+    middle, apart = math.exp(spread**2 / 2), math.sqrt(math.expm1(spread**2)) * math.exp(spread**2 / 2)
+
+    def place(x: Any) -> Any:
+        return _positive(middle + apart * side * np.asarray(x))
+
+    def score(x: Any) -> Any:
+        return np.log(place(x)) / spread
+
+    return Shape(
+        draw=lambda g, n: side * (np.exp(spread * g.standard_normal(n)) - middle) / apart,
+        pdf=lambda x: _bell(score(x)) * apart / (spread * place(x)),
+        cdf=lambda x: _special().ndtr(side * score(x)),
+        ppf=lambda q: side * (np.exp(side * spread * _special().ndtri(q)) - middle) / apart,
+        tails=sum(k * math.exp(j * spread**2) for j, k in ((4, 1), (3, 2), (2, 3), (0, -3))),
+        skewed=True,
+    )
+
+
 SHAPES: Final = {
     "normal": Shape(
         lambda g, n: g.standard_normal(n), _bell, lambda x: _special().ndtr(x), lambda q: _special().ndtri(q), 3.0
@@ -67,14 +90,7 @@ SHAPES: Final = {
         tails=9.0,
         skewed=True,
     ),
-    "lognormal": Shape(
-        draw=lambda g, n: (np.exp(g.standard_normal(n)) - MIDDLE) / APART,
-        pdf=lambda x: _bell(np.log(_positive(MIDDLE + APART * x))) * APART / _positive(MIDDLE + APART * x),
-        cdf=lambda x: _special().ndtr(np.log(_positive(MIDDLE + APART * x))),
-        ppf=lambda q: (np.exp(_special().ndtri(q)) - MIDDLE) / APART,
-        tails=113.936,
-        skewed=True,
-    ),
+    "lognormal": lognormal(1.0),
     "t3": Shape(
         draw=lambda g, n: g.standard_t(3, n) / math.sqrt(3),
         pdf=lambda x: 2 / (math.pi * (1 + np.square(x)) ** 2),
@@ -95,17 +111,21 @@ def shape_of(about: About) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AssumedColumn:
-    """Independent entries: location + scale times a standard shape."""
+    """Independent entries: location + scale times a standard shape, by its name or as it was `fitted` to guesses."""
 
     shape: str
     location: float
     scale: float
+    fitted: Shape | None = None
 
     @classmethod
     def of(cls, about: About, *, shaped: bool = True) -> "AssumedColumn":
         """As assumed. Public bounds, where given, are taken to hold six standard deviations around their middle."""
-        bounds = about.bounds
+        if shaped and any(name in about.given for name in GUESSES):
+            return cls.guessed(about)
+        bounds, declared = about.bounds, "shape" in about.given
         shape = shape_of(about) if shaped else "normal"
+        about.unsaid = shaped and not declared
         middle = 0.0 if bounds is None else bounds[0] / 2 + bounds[1] / 2
         usual = 1.0 if bounds is None else (bounds[1] - bounds[0]) / (math.sqrt(12) if shape == "uniform" else WIDE)
         given = "scale" in about.given
@@ -120,6 +140,35 @@ class AssumedColumn:
         )
         return cls(shape, location, scale)
 
+    @classmethod
+    def guessed(cls, about: About) -> "AssumedColumn":
+        """By public guesses of three quantiles: normal if they are even, else lognormal from some place on."""
+        beside = [name for name in ("shape", "scale", "location") if name in about.given]
+        found = [about.take(name, None) for name in GUESSES]
+        low, typical, high = found
+        if beside or not all(map(is_number, found)) or not low < typical < high:
+            also = f" beside {', '.join(beside)}" if beside else ""
+            raise BadInput(
+                f"low, typical and high are {low!r}, {typical!r} and {high!r}{also}; give all three as increasing "
+                "numbers: what 1%, half and 99% of people are below. They stand instead of shape, scale and location"
+            )
+        below, above = float(typical - low), float(high - typical)
+        if max(below, above) > LOPSIDED * min(below, above):
+            raise BadInput(
+                f"low, typical and high are {low!r}, {typical!r} and {high!r}: one side is more than {LOPSIDED:g} "
+                "times as long as the other; give guesses that are nearer to each other"
+            )
+        side, spread = (1 if above >= below else -1), abs(math.log(above / below)) / FAR
+        about.say(f"1%, half and 99% of values are below {low:g}, {typical:g} and {high:g}")
+        if spread < EVEN:
+            about.say("values are normal")
+            return cls("normal", float(typical), (below + above) / (2 * FAR))
+        about.say(f"values are lognormal from some place on, the long tail {'above' if side > 0 else 'below'}")
+        unit = min(below, above) / -math.expm1(-spread * FAR)
+        middle = math.exp(spread**2 / 2)
+        scale = unit * math.sqrt(math.expm1(spread**2)) * middle
+        return cls("lognormal", typical + side * unit * (middle - 1), scale, lognormal(spread, side))
+
     def draw(self, generator: Generator, rows: int) -> Floats:
         """Made-up entries."""
         found: Floats = self.location + self.scale * self.standard.draw(generator, rows)
@@ -128,7 +177,7 @@ class AssumedColumn:
     @property
     def standard(self) -> Shape:
         """The distribution before it is moved and scaled."""
-        return SHAPES[self.shape]
+        return SHAPES[self.shape] if self.fitted is None else self.fitted
 
     def quantile(self, q: float) -> float:
         """Of the population."""
@@ -167,8 +216,9 @@ class AssumedTable:
 
 
 def shift(about: About, default: float = 0.3) -> float:
-    """An effect in standard deviations."""
+    """An effect in standard deviations; one that is above 0 points to where a one-sided test looks."""
     effect = about.number("effect", default, -1e6, 1e6)
+    effect = -effect if effect > 0 and about.given.get("alternative") == "less" else effect
     about.say(f"the effect is {effect:g} standard deviations")
     return effect
 

@@ -118,6 +118,9 @@ def test_refusals_read_public_numbers() -> None:
     assert few.release([(math.nan, "yes")] * 1000, Seeded(1)).refusal == refusal
     assert asked((None,), epsilon=1.0, delta=1e-6).release(rows, Seeded(0)).refusal is None
     assert "hardly anybody" in str(asked(epsilon=1.0).release([(1.0, "a", "other")] * 500, Seeded(0)).refusal)
+    towns = np.array(["a"] * 500, dtype=object)
+    texts = discreet.naive_bayes({"town": towns}, ["no"] * 500, epsilon=1.0, classes=["no", "yes"], rng=Seeded(0))
+    assert "list the categories of columns of text (levels=)" in str(texts.refusal)
     assert asked(epsilon=1.0).release([(1.0, "a", "no")] * 500, Seeded(0)).refusal is None
 
 
@@ -219,6 +222,8 @@ def test_categories_bounds_and_missing_entries() -> None:
         value["maybe", "age"]
     with pytest.raises(BadInput, match="rows of 4 columns"):
         value.predict([[1.0]])
+    with pytest.raises(BadInput, match="no column colour, old; it needs age, town, colour, old"):
+        value.predict({"age": [10.0], "town": ["a"]})
 
 
 def test_noise_does_not_decide_between_classes() -> None:

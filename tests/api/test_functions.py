@@ -137,7 +137,7 @@ def test_numbers_of_several_named_columns_have_their_names() -> None:
 
 
 def test_groups_of_a_function_are_asked_for_in_a_session() -> None:
-    with pytest.raises(BadInput, match="has no option 'groupby'.*in a session: groupby= a column, keys= the list"):
+    with pytest.raises(BadInput, match=r"has no option 'groupby'.*in a session: groupby= a column, keys= the list"):
         discreet.median(PEOPLE, epsilon=1.0, groupby="town")  # type: ignore[call-arg]
-    with pytest.raises(BadInput, match="largest_weight$"):
+    with pytest.raises(BadInput, match=r"largest_weight$"):
         discreet.median(PEOPLE, epsilon=1.0, colour="red")  # type: ignore[call-arg]

@@ -63,6 +63,16 @@ def test_one_person_moves_what_is_claimed(relation: Neighbours, delta: float, si
 
 
 @pytest.mark.claim("naive_bayes.1")
+def test_counts_are_not_limited_by_a_private_number_of_rows() -> None:
+    """Everybody in one cell: with noise, about half of the times more than there are."""
+    rows = [(12.0, "a", "no")] * 60
+    pair = audit.Pair(rows, [*rows, (12.0, "a", "no")])
+    audit.check(asked(epsilon=2.0), [pair] * 4, hostile_values=False).require()
+    shown = [asked(epsilon=2.0).release(rows, Seeded(run)).value.cells.max() for run in range(8)]
+    assert max(shown) > 60
+
+
+@pytest.mark.claim("naive_bayes.1")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_world_moves_counts_by_one_for_the_class_and_each_column(relation: Neighbours) -> None:
     entries = [0.0, 1.0, 2.0, 1e9, math.inf, -math.inf, math.nan]

@@ -72,6 +72,14 @@ def test_counts_are_not_limited_by_a_private_number_of_rows() -> None:
     assert max(shown) > 60
 
 
+@pytest.mark.claim("naive_bayes.2")
+def test_whether_it_refuses_is_decided_by_noisy_numbers() -> None:
+    """One person more, around the number at which it answers: with equal draws both are refused, or neither."""
+    rows = [(12.0, "a", "no")] * 30
+    pairs = [audit.Pair(rows[:many], rows[: many + 1]) for many in range(5, 25)]
+    audit.check(asked(epsilon=2.0), pairs, hostile_values=False).require()
+
+
 @pytest.mark.claim("naive_bayes.1")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_world_moves_counts_by_one_for_the_class_and_each_column(relation: Neighbours) -> None:

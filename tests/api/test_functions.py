@@ -134,3 +134,10 @@ def test_numbers_of_several_named_columns_have_their_names() -> None:
         assert ask(frame, **terms, rng=Seeded(1)).value.names == ("age", "bmi")
         assert not getattr(ask(drawn, **terms, rng=Seeded(1)).value, "names", ())
     assert isinstance(discreet.mean(drawn[:, 0], epsilon=1.0, rng=Seeded(1)).value, float)
+
+
+def test_groups_of_a_function_are_asked_for_in_a_session() -> None:
+    with pytest.raises(BadInput, match=r"has no option 'groupby'.*in a session: groupby= a column, keys= the list"):
+        discreet.median(PEOPLE, epsilon=1.0, groupby="town")  # type: ignore[call-arg]
+    with pytest.raises(BadInput, match=r"largest_weight$"):
+        discreet.median(PEOPLE, epsilon=1.0, colour="red")  # type: ignore[call-arg]

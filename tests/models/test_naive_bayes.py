@@ -63,6 +63,24 @@ def test_one_person_moves_what_is_claimed(relation: Neighbours, delta: float, si
 
 
 @pytest.mark.claim("naive_bayes.1")
+def test_counts_are_not_limited_by_a_private_number_of_rows() -> None:
+    """Everybody in one cell: with noise, about half of the times more than there are."""
+    rows = [(12.0, "a", "no")] * 60
+    pair = audit.Pair(rows, [*rows, (12.0, "a", "no")])
+    audit.check(asked(epsilon=2.0), [pair] * 4, hostile_values=False).require()
+    shown = [asked(epsilon=2.0).release(rows, Seeded(run)).value.cells.max() for run in range(8)]
+    assert max(shown) > 60
+
+
+@pytest.mark.claim("naive_bayes.2")
+def test_whether_it_refuses_is_decided_by_noisy_numbers() -> None:
+    """One person more, around the number at which it answers: with equal draws both are refused, or neither."""
+    rows = [(12.0, "a", "no")] * 30
+    pairs = [audit.Pair(rows[:many], rows[: many + 1]) for many in range(5, 25)]
+    audit.check(asked(epsilon=2.0), pairs, hostile_values=False).require()
+
+
+@pytest.mark.claim("naive_bayes.1")
 @pytest.mark.parametrize("relation", BOTH)
 def test_every_small_world_moves_counts_by_one_for_the_class_and_each_column(relation: Neighbours) -> None:
     entries = [0.0, 1.0, 2.0, 1e9, math.inf, -math.inf, math.nan]
@@ -118,6 +136,9 @@ def test_refusals_read_public_numbers() -> None:
     assert few.release([(math.nan, "yes")] * 1000, Seeded(1)).refusal == refusal
     assert asked((None,), epsilon=1.0, delta=1e-6).release(rows, Seeded(0)).refusal is None
     assert "hardly anybody" in str(asked(epsilon=1.0).release([(1.0, "a", "other")] * 500, Seeded(0)).refusal)
+    towns = np.array(["a"] * 500, dtype=object)
+    texts = discreet.naive_bayes({"town": towns}, ["no"] * 500, epsilon=1.0, classes=["no", "yes"], rng=Seeded(0))
+    assert "list the categories of columns of text (levels=)" in str(texts.refusal)
     assert asked(epsilon=1.0).release([(1.0, "a", "no")] * 500, Seeded(0)).refusal is None
 
 
@@ -219,6 +240,8 @@ def test_categories_bounds_and_missing_entries() -> None:
         value["maybe", "age"]
     with pytest.raises(BadInput, match="rows of 4 columns"):
         value.predict([[1.0]])
+    with pytest.raises(BadInput, match="no column colour, old; it needs age, town, colour, old"):
+        value.predict({"age": [10.0], "town": ["a"]})
 
 
 def test_noise_does_not_decide_between_classes() -> None:

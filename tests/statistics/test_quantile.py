@@ -23,6 +23,7 @@ from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, atoms
+from discreet.privacy.mechanism import by_group
 from discreet.privacy.release import Provenance, Release
 from discreet.statistics import ranks
 from discreet.statistics.quantile import Quantile
@@ -718,3 +719,18 @@ def test_wide_bounds_do_not_draw_far_quantiles_to_them(granularity: float | None
     found = [mechanism.release(values, Seeded(seed)).interval(0.95) for seed in range(60)]
     assert sum(not (one.low <= 200_000 <= one.high) for one in found) <= 12
     assert sum(one.low > 200_000 for one in found) <= 3  # a draw beyond all records: e^-5 at most
+
+
+@pytest.mark.claim("quantile.4")
+def test_a_group_with_ties_is_held_beside_groups_without() -> None:
+    """What values are rounded to is found within each group: half zeros in one, none in the others."""
+    people = np.random.default_rng(3)
+    test = Quantile(0.5, epsilon=1.0, neighbours=Neighbours.ADD_OR_REMOVE)
+    held = []
+    for run in range(40):
+        zeros = np.where(people.random(250) < 0.55, 0.0, people.normal(40.0, 5.0, 250))
+        parts = [zeros, *(people.normal(40.0 + place, 5.0, 250) for place in range(4))]
+        bars = [one.interval() for one in by_group(test, parts, Seeded(run))]
+        held.append([bar.low <= true <= bar.high for bar, true in zip(bars, (0, 40, 41, 42, 43), strict=True)])
+        assert all(bar.high - bar.low < 100 for bar in bars)
+    assert np.mean(held, axis=0).min() >= 0.85

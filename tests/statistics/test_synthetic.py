@@ -16,12 +16,14 @@ from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import BadInput
 from discreet.noise.additive import Blur
 from discreet.noise.choose import Choose
-from discreet.noise.distributions import LaplaceDistribution, laplace
+from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice
 from discreet.privacy.stored import recalled
+from discreet.privacy.values import SyntheticTable
 from discreet.statistics.histogram import Bins, Categories, Edges
+from discreet.statistics.marginal_spread import MarginalSpread
 from discreet.statistics.synthetic import Synthetic
 
 BOTH = list(Neighbours)
@@ -350,3 +352,14 @@ def test_sessions_and_odd_columns() -> None:
         array, epsilon=50.0, levels={"x0": [0, 1]}, edges={"x1": [0, 40, 80]}, neighbours="replace", rng=Seeded(1)
     )
     assert unnamed.value.columns == ["x0", "x1"]
+
+
+@pytest.mark.claim("synthetic.3")
+def test_the_number_of_rows_allows_for_each_count_that_is_rounded() -> None:
+    """Noise of less than a unit: the roundings of sixty counts add more to their sum than the noise does."""
+    many, noise = 60, GaussianDistribution(0.4)
+    shown = SyntheticTable(("a", "b"), (tuple(range(many - 1)),) * 2, (), np.full(1 + 2 * many, 1000.0))
+    spread = MarginalSpread(shown, np.full(1 + 2 * many, 1000), noise, noise, many, None)
+    draws = np.rint(np.random.default_rng(0).normal(0.0, noise.sigma, (20_000, many))).sum(axis=1)
+    missed = float(np.mean(np.abs(draws) > spread.radii(0.95)[0]))
+    assert missed <= 0.05 / (1 + 2 * many) * 2  # without the roundings it would be ten times as many

@@ -205,8 +205,9 @@ class NaiveBayes:
         noisy = self._blurred(counted(columns, outcome, sides, self.classes), stages, rng)
         many, noise = len(self.classes), self.noise
         if noisy[:many].sum() < SEEN * noise.sd * math.sqrt(many):  # [naive_bayes.2]
-            few = "hardly anybody is in a listed class, beside the noise; list other classes, bring more rows, or use "
-            return replace(blank, refusal=f"{few}a larger epsilon")
+            few = "hardly anybody is in a listed class and has a number in each column that is no category, beside the "
+            to_do = "noise; list the categories of columns of text (levels=) or other classes, or bring more rows"
+            return replace(blank, refusal=f"{few}{to_do}, or a larger epsilon")
         levels = tuple(side.edges if isinstance(side, Meeting) else side.names for side in sides)
         measured = tuple(isinstance(side, Meeting) for side in sides)
         value = ClassCounts(self.classes.names, self.names, levels, measured, np.clip(noisy, 0, size), noise.sd)

@@ -237,7 +237,11 @@ class Statistic:
         )
         for name, value in options.items():
             if name not in parameters:
-                raise BadInput(f"{self.name} has no option {name!r}; it has {', '.join(parameters)}")
+                grouped = self.groups and name in ("groupby", "keys", "groups", "by", "levels")
+                hint = "; groups are asked for in a session: groupby= a column, keys= the list of its groups"
+                raise BadInput(
+                    f"{self.name} has no option {name!r}; it has {', '.join(parameters)}{hint if grouped else ''}"
+                )
             if name in arguments:
                 raise BadInput(f"{self.name} got {name!r} twice; give it once")
             arguments[name] = value

@@ -135,6 +135,10 @@ class ClassCounts(Described):
     def _columns(self, X: Any) -> list[Any]:  # noqa: N803
         """The entries of each column, by name where they have names."""
         if isinstance(X, Mapping) or hasattr(X, "columns"):
+            given = [*(X if isinstance(X, Mapping) else X.columns)]
+            if absent := [name for name in self.names if name not in given]:
+                needed = listed(self.names[:FEW], len(self.names))
+                raise BadInput(f"X has no column {listed(absent[:FEW], len(absent))}; it needs {needed}")
             return [list(np.asarray(X[name])) for name in self.names]
         rows = np.asarray(X, dtype=None if all(self.measured) else object)
         if rows.ndim != 2 or rows.shape[1] != len(self.names):

@@ -216,7 +216,7 @@ def pooled_sums(mechanism: Sum, parts: Sequence[Any], rng: Randomness) -> list[R
         share = 1 - float(tail.stages.part("mean", Laplace).epsilon) / float(mechanism.epsilon)
         note = POOLED.format(found.size, len(found.few), share)
         return [
-            also(mechanism.within(found.groups[place], tail, blank, rng), note)  # [pooled.1]
+            _also(mechanism.within(found.groups[place], tail, blank, rng), note)  # [pooled.1]
             for place in found.few
         ]
 
@@ -242,13 +242,13 @@ def pooled_variances(mechanism: Variance, parts: Sequence[Any], rng: Randomness)
             seen = found.seen[place]
             spread = mechanism.within(found.groups[place], stages, seen, at, rng)  # [pooled.1]
             few = _few(seen, epsilon, SQUARED / epsilon) if seen * epsilon < SQUARED else spread  # [pooled.2]
-            releases.append(also(told(blank, few, at), note))
+            releases.append(_also(told(blank, few, at), note))
         return releases
 
     return found.answered(lambda values, seen: mechanism.counted(values, blank, stages, seen, rng), together)
 
 
-def also(release: Release[float], note: str) -> Release[float]:
+def _also(release: Release[float], note: str) -> Release[float]:
     """The release with one more note, unless it is a refusal."""
     if release.refusal is not None:
         return release

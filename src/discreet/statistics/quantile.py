@@ -69,13 +69,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.accounting.allocation import Allocation
+from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.noise.distributions import laplace_scale
 from discreet.noise.order_statistics import Ordered, ranked
@@ -92,22 +92,21 @@ from discreet.statistics.quantile_cells import (
     MAX,
     TIED,
     Candidates,
-    Search,
+    find_scale,
+    find_unit,
     floor_to,
     middle,
     nearest_to,
     point_stairs,
-    searched,
-    split_draws,
 )
 from discreet.statistics.rank_cells import FEW_BITS, RankCells
 from discreet.statistics.ranks import Aim, RankAims
 from discreet.statistics.survey_design import survey_rows
 from discreet.statistics.thinned import weighed
 from discreet.tables.entries import long_numbers, public_size
-from discreet.tables.streams import Numbers
 from discreet.worlds.shapes import quantile_world
 
+COUNTING: Final = Fraction(1, 10)  # of epsilon, for a private n [quantile.3]
 SCALING: Final = Fraction(1, 16)  # of epsilon, for the scale of the data [quantile.2]
 FINDING: Final = Fraction(1, 16)  # of epsilon, for the granularity; twice that where records are replaced [quantile.2]
 MARGIN: Final = 3  # scales of a noisy count that are taken off before anything is decided [quantile.6]
@@ -123,8 +122,7 @@ class Quantile:
     """One or several quantiles of a column; `q` is a number in (0, 1), or a tuple of them.
 
     `granularity` is what data are rounded to, 0 if to nothing, None if that is to be found; `counted` says that a noisy
-    count was released before, by which there are enough records for points; `pool` is about how many people share the
-    search for scale and granularity, in several groups.
+    count was released before, by which there are enough records for points.
 
     >>> from discreet.noise.randomness import Seeded
     >>> release = Quantile(0.5, epsilon=1.0).release([index / 1000 for index in range(1000)], Seeded(1))
@@ -143,7 +141,6 @@ class Quantile:
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     counted: bool = False
-    pool: int | None = None
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
@@ -165,26 +162,24 @@ class Quantile:
     @property
     def loss(self) -> Loss:
         """A choice for each point, or two for each interval; before them what they need to know of the data."""
-        return self.stages.loss
+        return self._stages.loss
 
     @property
-    def stages(self) -> Allocation:
-        """What each draw costs. [quantile.2]"""
+    def _stages(self) -> Allocation:
         drawn, swap = self.confidence is not None, self.neighbours.size_is_public
         searched = drawn and not self.guaranteed
-        return split_draws(
+        return _split(
             exact(self.epsilon),
             counts=self._counts,
-            scaling=SCALING if searched and self.bounds is None else None,
+            scales=searched and self.bounds is None,
             finding=(1 + swap) * FINDING if searched and self.granularity is None else None,
             draws=len(self._shares) * (1 + drawn),
-            pool=self.pool,
         )
 
     @property
     def _aims(self) -> RankAims:
         return RankAims(
-            cost=exact(self.stages.part("ends", Choice).epsilon),
+            cost=exact(self._stages.part("ends", Choice).epsilon),
             confidence=self.confidence,
             counts=not self.neighbours.size_is_public,
             bounded=self.bounds is not None,
@@ -224,34 +219,26 @@ class Quantile:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The values, with their intervals if a confidence was declared; or a refusal for too few records."""
-        values, counted = long_numbers(rows), None
-        size = public_size(values, self.neighbours)
-        if "count" in self.stages:
-            cost = Laplace(self.stages.part("count", Approximate).epsilon)
+        values = ranked(long_numbers(rows), float(self.missing))
+        size, swap = public_size(values, self.neighbours), self.neighbours.size_is_public
+        stages, plan, counted = self._stages, self._aims, size
+        refusal = refusal_of(self, size)  # [quantile.6]
+        if "count" in stages:
+            cost = Laplace(stages.part("count", Approximate).epsilon)
             counted = rng.blur(len(values), sensitivity=1, cost=cost)  # [quantile.1] [quantile.3]
-        return self.answered(values, size, size if counted is None else counted, rng)
-
-    def by_group(self, parts: Sequence[Any], rng: Randomness) -> list[Release[Any]]:
-        """A release for each group; small ones share what they are rounded to. [pooled_quantiles.1]"""
-        from discreet.statistics.pooled_quantiles import pooled_quantiles
-
-        shared = "count" in self.stages and ("scale" in self.stages or "granularity" in self.stages)
-        return pooled_quantiles(self, parts, rng) if shared else [self.release(part, rng) for part in parts]
-
-    def answered(
-        self, rows: Numbers, size: int | None, counted: int | None, rng: Randomness, search: Search | None = None
-    ) -> Release[Any]:
-        """The same for records whose number is public, or was `counted` with noise; `search` is of all groups."""
-        values, stages, plan = ranked(rows, float(self.missing)), self.stages, self._aims
-        refusal = self._too_few(counted) if "count" in stages and counted is not None else refusal_of(self, size)
-        if refusal is not None:  # [quantile.6]
+            refusal = self._too_few(counted)
+        if refusal is not None:
             return Release(self.guarantee, self._provenance(size, rng, counted), refusal=refusal, name=self._name)
         band = self._band(counted, 1)  # [quantile.4]
-        times = len(values) if size is None else 1  # [quantile.3]: a share of the true n
+        times = 1 if swap else len(values)  # [quantile.3]: a share of the true n
         if self.confidence is None:
             shown = self._points(values, plan.aims(self._shares, band), times, rng)
             return Release(self.guarantee, self._provenance(size, rng, counted), shown, name=self._name)
-        end, unit = self.searched(values, band[0], rng) if search is None else search
+        end, unit, missing = 0, exact(self.granularity or 0), float(self.missing)
+        if "scale" in stages:  # [quantile.2]
+            end = find_scale(values, missing, swap=swap, cost=stages.part("scale", Choice), rng=rng)
+        if "granularity" in stages:  # [quantile.2]
+            unit = find_unit(values, missing, band[0], swap=swap, cost=stages.part("granularity", Choice), rng=rng)
         cells = self._cells if self.guaranteed else None
         if unit != TIED and plan.strays(self._shares, band, self.bounds, unit):  # [quantile.4]
             unit, cells = TIED, RankCells.of(self.bounds, bits=FEW_BITS)
@@ -262,17 +249,12 @@ class Quantile:
         elif not unit:
             plan = replace(plan, rounded=False)
         aims = plan.aims(self._shares, band)
-        drawn = Candidates(self.bounds, float(self.missing), unit, end, cells)
+        drawn = Candidates(self.bounds, missing, unit, end, cells)
         ends = []
         for aim in aims:
             requests = ((aim.low * times, aim.low_move), (aim.high * times, aim.high_move))
             ends.append(drawn.ends(values, requests, stages.part("ends", Choice), rng))  # [quantile.2] [quantile.5]
         return self._with_intervals(ends, aims, counted, unit=unit, size=size, rng=rng)
-
-    def searched(self, values: Floats | Ordered, count: int, rng: Randomness) -> Search:
-        """The scale of the data, and what they are rounded to; of about so many, a public number."""
-        swap, unit = self.neighbours.size_is_public, exact(self.granularity or 0)
-        return searched(values, float(self.missing), unit, count, swap=swap, stages=self.stages, rng=rng)
 
     def check(self, size: int | None) -> None:
         """Refuse too few records; where their number is private, a guess of it, for those who plan. [quantile.6]"""
@@ -286,9 +268,9 @@ class Quantile:
 
     def _band(self, counted: int | None, margin: int) -> tuple[int, int]:
         """Where the number of records lies, from a public or noisy one."""
-        if counted is None or "count" not in self.stages:
+        if counted is None or "count" not in self._stages:
             return (max(1, counted or 1),) * 2
-        return self._aims.band(counted, laplace_scale(1, self.stages.part("count", Approximate).epsilon), margin)
+        return self._aims.band(counted, laplace_scale(1, self._stages.part("count", Approximate).epsilon), margin)
 
     def _points(self, values: Floats | Ordered, aims: list[Aim], times: int, rng: Randomness) -> Any:
         """Values without intervals."""
@@ -297,7 +279,7 @@ class Quantile:
         for aim in aims:
             stairs = point_stairs(values, float(self.missing), unit, self.bounds, aim.low * times)
             found = rng.choose_float(
-                stairs, sensitivity=aim.low_move, cost=self.stages.part("ends", Choice)
+                stairs, sensitivity=aim.low_move, cost=self._stages.part("ends", Choice)
             )  # [quantile.1]
             drawn.append(min(max(low, floor_to(found, unit)), high) if unit else found)
         places = np.argsort(np.argsort([float(q) for q in self._shares], kind="stable"))
@@ -335,6 +317,17 @@ class Quantile:
         parameters = {name: getattr(self, name) for name in SHOWN} | {"rows": size, **more}
         parameters |= {} if size is not None or counted is None else {"counted": counted}
         return Provenance("Quantile", parameters, rng.secure, notes=tuple(notes))
+
+
+@lru_cache(maxsize=256)
+def _split(epsilon: Fraction, *, counts: bool, scales: bool, finding: Fraction | None, draws: int) -> Allocation:
+    """What each stage may cost: the same for every release of a question."""
+    return Allocation.of(epsilon).split(
+        count=Share(COUNTING, lambda cost: Approximate(cost, 0)) if counts else None,  # [quantile.3]
+        scale=Share(SCALING, Choice) if scales else None,  # [quantile.2]
+        granularity=Share(finding, Choice) if finding is not None else None,
+        ends=Share(cost=Choice, times=draws),  # [quantile.1]
+    )
 
 
 @statistic(WEIGHED, rows=survey_rows, groups=True, world=quantile_world)

@@ -30,7 +30,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.accounting.allocation import Allocation, Share
 from discreet.noise.choose_float import (
     BINADES,
     LARGEST_KEY,
@@ -47,9 +46,8 @@ from discreet.noise.choose_float import (
 )
 from discreet.noise.order_statistics import Ordered
 from discreet.privacy.exact import Number, exact
-from discreet.privacy.loss import Approximate, Choice
+from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
-from discreet.stages.clip import enough
 from discreet.statistics.rank_cells import RankCells
 from discreet.tables.streams import Stream, added, each, fold
 
@@ -64,9 +62,6 @@ WINDOWS: Final = (BINADES + SPAN + 1) // STRIDE  # so many in all;
 BACK: Final = 7  # the prior is flat up to this many binades below a window's end,
 RISE: Final = 6  # and nearly flat for so many more
 TINY: Final = 1e-300
-COUNTING: Final = Fraction(1, 10)  # of epsilon, for a private n [quantile.3]
-SCALED, FOUND_BY = 30, 60  # nats that a pool of groups gives to the scale and to the granularity,
-LEAST: Final = Fraction(1, 200)  # and of epsilon at least
 BLOCK: Final = 1 << 16  # records that stay in the cache
 NOT_ROUNDED, TIED = Fraction(0), Fraction(-1)  # no unit: values of their own, or values that many share
 UNITS: Final = (  # what data may be rounded to, coarse ones first, and how much sooner that is believed, in nats
@@ -87,8 +82,6 @@ SURE: Final = 6.0  # nats by which units above 1 must be refutable if they are t
 GRAINS: Final = 64  # of a record, in the scores of the granularity
 NEAR: Final = 2.0**-50  # a record this near to a multiple, in parts of itself, lies on the grid,
 FAR_OUT: Final = 2.0**41  # and none does beyond so many units, where floats are too coarse to tell
-
-Search = tuple[int, Fraction]  # the binade at which the scale ends, and what values are rounded to
 
 
 def middle(low: float, high: float, far: float) -> float:
@@ -335,45 +328,3 @@ def point_stairs(
     stream = isinstance(values, Ordered)
     values = Ordered(each(partial(np.add, half), values.stream), missing + half) if stream else values + half
     return Candidates(inside, missing + half, unit, 0, None).grid(values, 1, rank, prior)
-
-
-def searched(
-    values: Floats | Ordered,
-    default: float,
-    unit: Fraction,
-    count: int,
-    *,
-    swap: bool,
-    stages: Allocation,
-    rng: Randomness,
-) -> Search:
-    """The binade at which the scale ends, and what values are rounded to, as far as they are searched for."""
-    end = 0
-    if "scale" in stages:  # [quantile.2]
-        end = find_scale(values, default, swap=swap, cost=stages.part("scale", Choice), rng=rng)
-    if "granularity" in stages:  # [quantile.2]
-        unit = find_unit(values, default, count, swap=swap, cost=stages.part("granularity", Choice), rng=rng)
-    return end, unit
-
-
-@lru_cache(maxsize=256)
-def split_draws(
-    epsilon: Fraction,
-    *,
-    counts: bool,
-    scaling: Fraction | None,
-    finding: Fraction | None,
-    draws: int,
-    pool: int | None = None,
-) -> Allocation:
-    """What each stage may cost: the same for every release of a question. A pool of groups searches for less."""
-    if pool is not None and scaling is not None:  # [pooled_quantiles.2]
-        scaling = enough(SCALED, pool, epsilon, LEAST, scaling)
-    if pool is not None and finding is not None:  # [pooled_quantiles.2]
-        finding = enough(FOUND_BY, pool, epsilon, LEAST, finding)
-    return Allocation.of(epsilon).split(
-        count=Share(COUNTING, lambda cost: Approximate(cost, 0)) if counts else None,  # [quantile.3]
-        scale=Share(scaling, Choice) if scaling is not None else None,  # [quantile.2]
-        granularity=Share(finding, Choice) if finding is not None else None,
-        ends=Share(cost=Choice, times=draws),  # [quantile.1]
-    )

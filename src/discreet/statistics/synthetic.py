@@ -178,7 +178,10 @@ class Synthetic:
         empty = [one for one, side in zip(self.names, sides, strict=True) if not len(side)]
         if empty or sum(len(side) + 1 for side in sides) > MOST:  # [synthetic.2]
             many = f"the columns have more than {MOST} categories; list fewer"
-            few = f"no category of {' or '.join(empty)} is common enough; list them, or ask for a larger epsilon"
+            few = (
+                f"no category of {' or '.join(empty)} is common enough; list them (levels=), give edges= for numbers, "
+                "or ask for a larger epsilon"
+            )
             return replace(blank, refusal=few if empty else many)
         codes = [side.indices(values) for side, values in zip(sides, columns, strict=True)]  # [synthetic.1]
         shapes = [len(side) + 1 for side in sides]

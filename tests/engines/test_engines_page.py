@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from benchmarks.cluster_questions import NAMES, asked, every, rows, streams, table_of_folds
+from tests.unruly import Unruly
 
 from discreet.engines import Local
 from discreet.privacy.declaration import declared
 from discreet.stages import locate
-from discreet.tables import placed
+from discreet.tables import far_exchange, placed
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines.md"
 
@@ -30,7 +31,7 @@ class Watched:
 
     def fold(self, kernel: Any, merge: Callable[[Any, Any], Any], parts: Iterable[Any]) -> Any:
         self.passes += 1
-        self.collected |= kernel.func is placed._numbered
+        self.collected |= kernel.func in (placed._numbered, far_exchange._numbered)
         return self.engine.fold(kernel, merge, parts)
 
 
@@ -52,6 +53,52 @@ def test_what_folds_brings_no_row_here_and_gives_the_same_digits(
     engine, question = Watched(), every(name) | ({} if where is None else {"where": where})
     assert asked(folder, engine, name, question) == asked(folder, None, name, question)
     assert engine.collected != streams(name)
+
+
+class OfPeople(Watched):
+    """The same; it brings rows of a person together too."""
+
+    exchange = Unruly(7).exchange
+
+
+@pytest.mark.claim("apart.1")
+@pytest.mark.parametrize("name", [name for name in NAMES if streams(name)])
+def test_what_folds_does_so_with_one_row_a_person(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locate, "FEW", 0)
+    engine, question = OfPeople(), every(name)
+    assert asked(folder, engine, name, question, person="id") == asked(folder, None, name, question, person="id")
+    assert not engine.collected
+
+
+PEOPLE: list[tuple[str, dict[str, Any]]] = [
+    ("mean", {"x": "x", "groupby": "town", "keys": ["a", "b", "nowhere"]}),
+    ("median", {"x": "z", "groupby": "town", "delta": 1e-4, "where": "whole > 2", "per_person": {"z": "max"}}),
+    ("ratio", {"x": "x", "y": "hits", "groupby": ["town", "label"], "delta": 1e-4}),
+    ("count", {"where": "x > 0", "groupby": "label", "keys": ["no", "yes"]}),
+    ("sum", {"x": "hits", "per_person": "sum", "max_rows": 2, "where": "flag"}),
+    ("linear_regression", {"X": ["x", "z"], "y": "y", "delta": 1e-5, "per_person": {"y": "last"}}),
+]
+
+
+@pytest.mark.claim("apart.1")
+@pytest.mark.parametrize("place", range(len(PEOPLE)))
+def test_groups_and_parts_of_people_fold(place: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locate, "FEW", 0)
+    engine, (name, question) = OfPeople(), PEOPLE[place]
+    question = {"epsilon": 60.0, **question}
+    assert asked(folder, engine, name, question, person="id") == asked(folder, None, name, question, person="id")
+    assert not engine.collected
+
+
+@pytest.mark.claim("apart.1")
+def test_people_who_are_brought_here_are_in_the_order_of_the_table(folder: Path) -> None:
+    """So few that their entries are sorted rather than counted; and a public number of them, read by place."""
+    for more, relation in (({"groupby": "town", "keys": ["a", "b", "c"]}, "add_or_remove"), ({}, "replace")):
+        question: dict[str, Any] = {"x": "x", "epsilon": 40.0, **more}
+        ask = partial(asked, name="mean", arguments=question, person="id", neighbours=relation)
+        engine = OfPeople()
+        assert ask(folder, engine) == ask(folder, None)
+        assert engine.collected
 
 
 PAIR, GIVEN = {"x": ["x", "z"]}, {"X": ["x", "z"], "epsilon": 40.0, "delta": 1e-5}

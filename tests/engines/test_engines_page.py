@@ -115,6 +115,9 @@ OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("difference", {**ARMS, "x": "flag", "of": "proportion"}),
     ("difference", {**ARMS, "of": "median"}),
     ("groups_test", {**ARMS, "of": "mean"}),
+    ("kmeans", {"X": ["x", "z"], "k": 3}),
+    ("kmeans", {"X": ["x", "z"], "k": 2, "delta": 1e-6, "loss": True, "radius": 9.0}),
+    ("kmeans", {"X": ["x", "z"], "k": 2, "delta": 1e-6, "method": "lloyd", "where": "whole > 2"}),
     ("linear_regression", {**GIVEN, "y": "y", "weights": "hits", "offset": "whole"}),
     ("logistic_regression", {**GIVEN, "y": "flag", "method": "descent"}),
     ("logistic_regression", {**GIVEN, "y": "flag", "weights": "hits"}),
@@ -151,6 +154,7 @@ COLLECTS: list[tuple[str, dict[str, Any]]] = [
     ("covariance", {**PAIR, "delta": 1e-5, "model": "gaussian"}),
     ("fit_normal", {**PAIR, "delta": 1e-5}),
     ("groups_test", ARMS),
+    ("kmeans", {"X": ["x", "z"], "k": 2, "delta": 1e-5, "method": "friendly"}),
     ("linear_regression", {"X": "y ~ x + C(label)", "delta": 1e-5}),
     ("logistic_regression", {**GIVEN, "y": "label", "classes": ["no", "yes"], "method": "descent"}),
     ("mean", {"x": "x", "weights": "hits"}),
@@ -193,17 +197,18 @@ class Weighing(Watched):
 
 
 BOUNDS: dict[str, Any] = {  # without them entries about a median are kept, up to a limit
-    "difference": (-5, 5),
-    "linear_regression": dict.fromkeys(["x", "z", "y"], (-5, 5)),
+    "difference": {"bounds": (-5, 5)},
+    "kmeans": {"radius": 9.0},
+    "linear_regression": {"bounds": dict.fromkeys(["x", "z", "y"], (-5, 5))},
 }
 SUMS = ["crosstab", "difference", "goodness_of_fit_test", "independence_test", "log_rank_test"]
-SUMS += ["mean_test", "rate", "ratio", "survival"]
+SUMS += ["kmeans", "mean_test", "rate", "ratio", "survival"]
 
 
 @pytest.mark.parametrize("name", [*SUMS, "linear_regression"])
 def test_eight_times_the_rows_send_no_more(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locate, "FEW", 0)
-    bounds, sent = {"bounds": BOUNDS[name]} if name in BOUNDS else {}, []
+    bounds, sent = BOUNDS.get(name, {}), []
     for times in (4, 32):
         table, place, engine = pa.concat_tables([rows()] * times), tmp_path / str(times), Weighing()
         place.mkdir()

@@ -152,8 +152,8 @@ def test_the_squares_of_influences_add_up_over_pieces() -> None:
 def test_each_pair_has_noise_of_its_own_whatever_the_others_are() -> None:
     """One pass for all pairs, one draw for each."""
     x = np.random.default_rng(4).normal(size=(30_000, 3)) @ np.array([[1, 0.5, 0], [0, 1, 0.5], [0, 0, 1]])
-    two, three = (discreet.correlation(x[:, :wide], epsilon=40.0, rng=Seeded(0)).spread.sampling for wide in (2, 3))
     plain = (1 - np.corrcoef(x, rowvar=False) ** 2) / np.sqrt(len(x))  # of normal columns
-    for found in (two, three):
-        wide = len(found)
+    for wide in (2, 3):
+        spread: Any = discreet.correlation(x[:, :wide], epsilon=40.0, rng=Seeded(0)).spread
+        found = spread.sampling
         assert np.abs(found - plain[:wide, :wide])[~np.eye(wide, dtype=bool)].max() < 0.25 * plain.max()

@@ -94,7 +94,7 @@ def test_groups_and_parts_of_people_fold(place: int, folder: Path, monkeypatch: 
 def test_people_who_are_brought_here_are_in_the_order_of_the_table(folder: Path) -> None:
     """So few that their entries are sorted rather than counted; and a public number of them, read by place."""
     for more, relation in (({"groupby": "town", "keys": ["a", "b", "c"]}, "add_or_remove"), ({}, "replace")):
-        question: dict[str, Any] = {"x": "x", "epsilon": 40.0, **more}
+        question: dict[str, Any] = {"x": "x", "epsilon": 40.0, "missing": "keep", **more}
         ask = partial(asked, name="mean", arguments=question, person="id", neighbours=relation)
         engine = OfPeople()
         assert ask(folder, engine) == ask(folder, None)

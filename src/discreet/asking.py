@@ -262,16 +262,17 @@ class Question:
             return self._grouped(table, self.grouping, rng)
         person, whole = self.people.person, self.statistic.blocks and self.people.person is not None
         wants = self.wanted.wants if whole else whole_columns(self.wanted.wants)
-        whose = {"owner": person} if whole else {"person": person}
+        whose: dict[str, Any] = {"owner": person} if whole else {"person": person}
         if whole and (apart := table.apart(wants, where=self.where, owner=person)) is not None:
             return self._labelled(
                 self.price.mechanism.release(self._far(apart, table.ordered), rng)
             )  # [block_exchange.1]
         kept = (person is None and table.ordered) or self.price.relation is not Neighbours.REPLACE
-        folds = self._streams and kept and person is None
-        if folds and (far := table.rows(wants, where=self.where)) is not None:
+        folds = self._streams and kept
+        about: dict[str, Any] = {"where": self.where, "rules": self.wanted.rules}
+        if folds and (far := table.rows(wants, person=person, **about)) is not None:
             return self._answered(far, table, rng)
-        found = table.columns(wants, where=self.where, rules=self.wanted.rules, **whose)
+        found = table.columns(wants, **about, **whose)
         if not folds:  # whether it is long may be private: nobody is refused for it
             found = {name: held(values) for name, values in found.items()}
         if whole:

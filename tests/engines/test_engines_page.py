@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from benchmarks.cluster_questions import NAMES, asked, every, rows, streams, table_of_folds
+from tests.unruly import Unruly
 
 from discreet.engines import Local
 from discreet.privacy.declaration import declared
 from discreet.stages import locate
-from discreet.tables import placed
+from discreet.tables import far_exchange, placed
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines.md"
 
@@ -30,7 +31,7 @@ class Watched:
 
     def fold(self, kernel: Any, merge: Callable[[Any, Any], Any], parts: Iterable[Any]) -> Any:
         self.passes += 1
-        self.collected |= kernel.func is placed._numbered
+        self.collected |= kernel.func in (placed._numbered, far_exchange._numbered)
         return self.engine.fold(kernel, merge, parts)
 
 
@@ -54,6 +55,52 @@ def test_what_folds_brings_no_row_here_and_gives_the_same_digits(
     assert engine.collected != streams(name)
 
 
+class OfPeople(Watched):
+    """The same; it brings rows of a person together too."""
+
+    exchange = Unruly(7).exchange
+
+
+@pytest.mark.claim("apart.1")
+@pytest.mark.parametrize("name", [name for name in NAMES if streams(name)])
+def test_what_folds_does_so_with_one_row_a_person(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locate, "FEW", 0)
+    engine, question = OfPeople(), every(name)
+    assert asked(folder, engine, name, question, person="id") == asked(folder, None, name, question, person="id")
+    assert not engine.collected
+
+
+PEOPLE: list[tuple[str, dict[str, Any]]] = [
+    ("mean", {"x": "x", "groupby": "town", "keys": ["a", "b", "nowhere"]}),
+    ("median", {"x": "z", "groupby": "town", "delta": 1e-4, "where": "whole > 2", "per_person": {"z": "max"}}),
+    ("ratio", {"x": "x", "y": "hits", "groupby": ["town", "label"], "delta": 1e-4}),
+    ("count", {"where": "x > 0", "groupby": "label", "keys": ["no", "yes"]}),
+    ("sum", {"x": "hits", "per_person": "sum", "max_rows": 2, "where": "flag"}),
+    ("linear_regression", {"X": ["x", "z"], "y": "y", "delta": 1e-5, "per_person": {"y": "last"}}),
+]
+
+
+@pytest.mark.claim("apart.1")
+@pytest.mark.parametrize("place", range(len(PEOPLE)))
+def test_groups_and_parts_of_people_fold(place: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locate, "FEW", 0)
+    engine, (name, question) = OfPeople(), PEOPLE[place]
+    question = {"epsilon": 60.0, **question}
+    assert asked(folder, engine, name, question, person="id") == asked(folder, None, name, question, person="id")
+    assert not engine.collected
+
+
+@pytest.mark.claim("apart.1")
+def test_people_who_are_brought_here_are_in_the_order_of_the_table(folder: Path) -> None:
+    """So few that their entries are sorted rather than counted; and a public number of them, read by place."""
+    for more, relation in (({"groupby": "town", "keys": ["a", "b", "c"]}, "add_or_remove"), ({}, "replace")):
+        question: dict[str, Any] = {"x": "x", "epsilon": 40.0, "missing": "keep", **more}
+        ask = partial(asked, name="mean", arguments=question, person="id", neighbours=relation)
+        engine = OfPeople()
+        assert ask(folder, engine) == ask(folder, None)
+        assert engine.collected
+
+
 PAIR, GIVEN = {"x": ["x", "z"]}, {"X": ["x", "z"], "epsilon": 40.0, "delta": 1e-5}
 ARMS = {"x": "x", "groups": "label", "between": ["no", "yes"]}
 OTHERS: list[tuple[str, dict[str, Any]]] = [
@@ -68,6 +115,9 @@ OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("difference", {**ARMS, "x": "flag", "of": "proportion"}),
     ("difference", {**ARMS, "of": "median"}),
     ("groups_test", {**ARMS, "of": "mean"}),
+    ("kmeans", {"X": ["x", "z"], "k": 3}),
+    ("kmeans", {"X": ["x", "z"], "k": 2, "delta": 1e-6, "loss": True, "radius": 9.0}),
+    ("kmeans", {"X": ["x", "z"], "k": 2, "delta": 1e-6, "method": "lloyd", "where": "whole > 2"}),
     ("linear_regression", {**GIVEN, "y": "y", "weights": "hits", "offset": "whole"}),
     ("logistic_regression", {**GIVEN, "y": "flag", "method": "descent"}),
     ("logistic_regression", {**GIVEN, "y": "flag", "weights": "hits"}),
@@ -104,6 +154,7 @@ COLLECTS: list[tuple[str, dict[str, Any]]] = [
     ("covariance", {**PAIR, "delta": 1e-5, "model": "gaussian"}),
     ("fit_normal", {**PAIR, "delta": 1e-5}),
     ("groups_test", ARMS),
+    ("kmeans", {"X": ["x", "z"], "k": 2, "delta": 1e-5, "method": "friendly"}),
     ("linear_regression", {"X": "y ~ x + C(label)", "delta": 1e-5}),
     ("logistic_regression", {**GIVEN, "y": "label", "classes": ["no", "yes"], "method": "descent"}),
     ("mean", {"x": "x", "weights": "hits"}),
@@ -146,17 +197,18 @@ class Weighing(Watched):
 
 
 BOUNDS: dict[str, Any] = {  # without them entries about a median are kept, up to a limit
-    "difference": (-5, 5),
-    "linear_regression": dict.fromkeys(["x", "z", "y"], (-5, 5)),
+    "difference": {"bounds": (-5, 5)},
+    "kmeans": {"radius": 9.0},
+    "linear_regression": {"bounds": dict.fromkeys(["x", "z", "y"], (-5, 5))},
 }
 SUMS = ["crosstab", "difference", "goodness_of_fit_test", "independence_test", "log_rank_test"]
-SUMS += ["mean_test", "rate", "ratio", "survival"]
+SUMS += ["kmeans", "mean_test", "rate", "ratio", "survival"]
 
 
 @pytest.mark.parametrize("name", [*SUMS, "linear_regression"])
 def test_eight_times_the_rows_send_no_more(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locate, "FEW", 0)
-    bounds, sent = {"bounds": BOUNDS[name]} if name in BOUNDS else {}, []
+    bounds, sent = BOUNDS.get(name, {}), []
     for times in (4, 32):
         table, place, engine = pa.concat_tables([rows()] * times), tmp_path / str(times), Weighing()
         place.mkdir()

@@ -105,7 +105,8 @@ def test_order_blocks_and_the_compiled_pass_change_nothing(
             assert np.array_equal(found[0].counts, other.counts)
             assert np.array_equal(found[0].sums, other.sums)
         assert np.array_equal(apart[0], apart[3], equal_nan=True)
-        assert np.array_equal(apart[0], apart[2][::-1], equal_nan=True)
+        backwards: Any = apart[2]
+        assert np.array_equal(apart[0], backwards[::-1], equal_nan=True)
         merged = sum(
             (cluster_sums(matrix(part), ball, centres, reach, norm=norm, centred=centred) for part in (rows[5:],)),
             cluster_sums(matrix(rows[:5]), ball, centres, reach, norm=norm, centred=centred),

@@ -141,7 +141,19 @@ def test_the_squares_of_influences_add_up_over_pieces() -> None:
     rows = np.random.default_rng(8).normal(size=(500, 2))
     a, b = np.clip(rows.T / 4, -1, 1)
     expected = float(((a * b - 0.2 * (a * a + b * b)) ** 2 / 0.5).sum())
-    terms: dict[str, Any] = {"clips": ((0.0, 4.0), (0.0, 4.0)), "bits": 26, "pair": (0, 1), "r": 0.4}
-    terms |= {"means": (0.0, 0.0), "scales": (1.0, 1.0), "most": 0.5}
-    found = module._influence(iter([rows[:100], rows[100:]]), **terms) / 2**26
-    assert abs(found - expected) < 1e-4 * expected + 1e-5
+    entries = tuple(module._Entry(pair, r, 0.0, (0.0, 0.0), (1.0, 1.0)) for pair, r in (((0, 1), 0.4), ((1, 1), 1.0)))
+    terms: dict[str, Any] = {"clips": ((0.0, 4.0), (0.0, 4.0)), "bits": 26, "entries": entries, "most": 0.5}
+    found, same = module._influences(iter([rows[:100], rows[100:]]), **terms)
+    assert abs(found / 2**26 - expected) < 1e-4 * expected + 1e-5
+    assert same == 0  # a column does not move its correlation with itself
+
+
+@pytest.mark.claim("correlation.1")
+def test_each_pair_has_noise_of_its_own_whatever_the_others_are() -> None:
+    """One pass for all pairs, one draw for each."""
+    x = np.random.default_rng(4).normal(size=(30_000, 3)) @ np.array([[1, 0.5, 0], [0, 1, 0.5], [0, 0, 1]])
+    plain = (1 - np.corrcoef(x, rowvar=False) ** 2) / np.sqrt(len(x))  # of normal columns
+    for wide in (2, 3):
+        spread: Any = discreet.correlation(x[:, :wide], epsilon=40.0, rng=Seeded(0)).spread
+        found = spread.sampling
+        assert np.abs(found - plain[:wide, :wide])[~np.eye(wide, dtype=bool)].max() < 0.25 * plain.max()

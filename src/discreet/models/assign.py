@@ -9,7 +9,7 @@ Promise
     [assign.1] Each row alone, with the public numbers, decides on its cluster (the nearest centre, of equals the first)
           and on v; |v| <= reach in the norm asked for, rounding included. A row with an entry that is no number, or
           infinite, has no cluster and adds nothing. Nothing is raised or warned of.
-    [assign.2] Counts and sums are exact: order, blocks, threads, BLAS and the compiled pass change no bit of them.
+    [assign.2] Counts and sums are exact: order, blocks, threads, machines, BLAS and the compiled pass change no bit.
     [assign.3] `distances`: that of each row to its nearest centre, a fixed function of the row; NaN if it has no
     cluster.
 Why
@@ -34,8 +34,9 @@ Source
     not do: one row could move the assignment of others.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -46,7 +47,8 @@ from discreet.errors import BadInput
 from discreet.noise.additive import summed
 from discreet.noise.distributions import compiled
 from discreet.privacy.exact import is_number
-from discreet.tables.matrix import Rows
+from discreet.tables.matrix import Rows, Streamed
+from discreet.tables.streams import Numbers, Stream, added, each, fold
 
 BITS: Final = 24  # the radius in steps: 2^24 [assign.1]
 HALF: Final = 2.0**BITS
@@ -122,17 +124,30 @@ class Sums:
 
 def cluster_sums(rows: Rows, ball: Ball, centres: Floats, reach: int, *, norm: Norm, centred: bool) -> Sums:
     """The counts and the sums of all rows in one pass; `centres` are steps of the ball. [assign.2]"""
+    kernel = partial(_part_sums, ball=ball, centres=centres, reach=reach, norm=norm, centred=centred)
+    return fold(kernel, added, rows.stream) if isinstance(rows, Streamed) else kernel(rows.blocks())
+
+
+def _part_sums(given: Iterator[Floats], *, ball: Ball, centres: Floats, reach: int, norm: Norm, centred: bool) -> Sums:
+    """A kernel: the counts and the sums of some rows. [assign.2]"""
     clusters, width = centres.shape
     about = centres if centred else np.zeros_like(centres)
-    parts = (_sums(block, ball, centres, about, reach=reach, norm=norm) for block in blocks(rows))
+    parts = (_sums(block, ball, centres, about, reach=reach, norm=norm) for block in blocks(given))
     found = summed((np.column_stack([part.counts, part.sums]) for part in parts), (clusters, width + 1), SUMMED)
     return Sums(found[:, 0], found[:, 1:])  # [assign.2]
 
 
-def distances(rows: Rows, ball: Ball, centres: Floats) -> Floats:
-    """How far each row, pulled into the ball, is from its nearest centre, in steps. [assign.3]"""
+def distances(rows: Rows, ball: Ball, centres: Floats) -> Numbers:
+    """How far each row, pulled into the ball, is from its nearest centre, in steps; a stream of a stream. [assign.3]"""
+    if isinstance(rows, Streamed):
+        apart: Stream = each(partial(_distances, ball=ball, centres=centres), rows.stream)
+        return apart
+    return np.concatenate([np.empty(0), *(_distances(block, ball, centres) for block in rows.blocks())])
+
+
+def _distances(piece: Floats, ball: Ball, centres: Floats) -> Floats:
     parts = [np.empty(0)]
-    for block in blocks(rows):
+    for block in blocks([piece]):
         if warm(len(block), "model_kernels", least=EXACT) and compiled():
             from discreet._compiled.model_kernels import distances_of
 
@@ -145,9 +160,9 @@ def distances(rows: Rows, ball: Ball, centres: Floats) -> Floats:
     return np.concatenate(parts)
 
 
-def blocks(rows: Rows) -> Iterator[Floats]:
+def blocks(given: Iterable[Floats]) -> Iterator[Floats]:
     """All rows, at most 2^20 at a time."""
-    for block in rows.blocks():
+    for block in given:
         for start in range(0, len(block), EXACT):
             yield block[start : start + EXACT]
 

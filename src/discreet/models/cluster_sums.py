@@ -46,8 +46,10 @@ Source
     [cluster_sums.4] with w = reach.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import ceil
 from typing import Final
 
@@ -66,11 +68,12 @@ from discreet.privacy.loss import Choice, Gaussian, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.locate import FINE, LARGEST, NATS, cells, laid_out
 from discreet.tables.matrix import Rows
+from discreet.tables.streams import Numbers, added, fold
 
 STEPS: Final = 20  # binary digits of a squared distance, in units of the cap
 
 
-def holding(distances: Floats, *, beyond: int, cost: Choice, rng: Randomness) -> float:
+def holding(distances: Numbers, *, beyond: int, cost: Choice, rng: Randomness) -> float:
     """A float64 that about `beyond` of the distances exceed; missing counts as 0. [cluster_sums.1]"""
     reach, size = ceil(2 * NATS / exact(cost.epsilon)), len(distances)
     low, high = max(0, beyond - reach), beyond + reach  # ranks from the top
@@ -80,16 +83,24 @@ def holding(distances: Floats, *, beyond: int, cost: Choice, rng: Randomness) ->
     return rng.choose_float(Staircase(padded, Fraction(high - beyond), low=0.0, high=LARGEST), sensitivity=1, cost=cost)
 
 
-def noisy_loss(distances: Floats, cap: float, *, cost: Laplace | Gaussian, rng: Randomness) -> float:
+def noisy_loss(distances: Numbers, cap: float, *, cost: Laplace | Gaussian, rng: Randomness) -> float:
     """The sum of min(distance, cap)^2 plus noise, at least 0. [cluster_sums.2]"""
-    shares = np.minimum(np.where(np.isnan(distances), 0.0, distances), cap) / cap
-    exact_sum = total(np.floor(shares * shares * 2.0**STEPS).astype(np.int64), 2**STEPS)
+    exact_sum = fold(partial(_squares, cap=cap), added, distances)
     if isinstance(cost, Gaussian):
         noisy, _ = blurred(np.array([exact_sum], dtype=object), square=4**STEPS, cost=cost, rng=rng)  # [cluster_sums.2]
         found = float(noisy[0])
     else:
         found = float(rng.blur(exact_sum, sensitivity=2**STEPS, cost=cost))  # [cluster_sums.2]
     return max(0.0, found) / 2.0**STEPS * cap * cap
+
+
+def _squares(given: Iterator[Floats], *, cap: float) -> int:
+    """A kernel: the sum of the squares of some distances, in steps of the cap's. [cluster_sums.2]"""
+    found = 0
+    for piece in given:
+        shares = np.minimum(np.where(np.isnan(piece), 0.0, piece), cap) / cap
+        found += total(np.floor(shares * shares * 2.0**STEPS).astype(np.int64), 2**STEPS)
+    return found
 
 
 ADDED: Final = Fraction(4, 7)  # w over reach, Gaussian noise under ADD_OR_REMOVE: a quarter of mu^2 for counts

@@ -22,7 +22,7 @@ Source
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -36,7 +36,8 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.locate import far_distance, middle
-from discreet.tables.matrix import Rows, in_one
+from discreet.tables.matrix import Rows, Streamed, in_one
+from discreet.tables.streams import column_of, each
 
 NATS: Final = 7 + math.log(1000)  # what it takes not to overshoot: 7 of prior, and a chance of 1 in 1000
 WIDER: Final = 1.25
@@ -65,15 +66,20 @@ class Search:
 
 def find_ball(rows: Rows, search: Search, neighbours: Neighbours, rng: Randomness) -> Ball:
     """A ball that holds all but about `beyond` rows. [enclose.1]"""
-    table = in_one(rows)
-    medians = [
-        middle(np.ascontiguousarray(column), cost=search.column, neighbours=neighbours, rng=rng) for column in table.T
-    ]
+    table: Any = rows.stream if isinstance(rows, Streamed) else in_one(rows)
+    columns = (column_of(table, place) for place in range(rows.width))
+    medians = [middle(column, cost=search.column, neighbours=neighbours, rng=rng) for column in columns]
     centre = np.clip(np.array(medians), -LARGEST, LARGEST)  # [enclose.1]
-    with np.errstate(all="ignore"):
-        apart = np.sqrt(lengths(table - centre, 2))
+    apart = each(partial(_apart, centre=centre), table)
     radius = far_distance(apart, centre=0.0, beyond=search.beyond, cost=search.radius, rng=rng)  # [enclose.1]
     return Ball(centre, min(max(WIDER * radius, SMALLEST), LARGEST))
+
+
+def _apart(rows: Floats, *, centre: Floats) -> Floats:
+    """How far each row is from a point."""
+    with np.errstate(all="ignore"):
+        found: Floats = np.sqrt(lengths(rows - centre, 2))
+    return found
 
 
 def given_ball(radius: float | None, centre: object, width: int) -> Ball | None:

@@ -59,14 +59,14 @@ from discreet.models.cluster_sums import (
 )
 from discreet.models.enclose import Search, check_ball, find_ball, fixed, given_ball, merged, packed
 from discreet.models.friendly_kmeans import FriendlyKMeans
-from discreet.privacy.declaration import Columns, Public, number, statistic
+from discreet.privacy.declaration import Columns, Public, Reads, number, statistic
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Choice, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, what_to_do
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Clusters
-from discreet.tables.matrix import Rows, matrix
+from discreet.tables.matrix import Rows, streamed
 from discreet.worlds.assumptions import About, World
 from discreet.worlds.shapes import RUNS
 
@@ -135,7 +135,7 @@ class LloydKMeans:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Clusters]:
         """The centres, or a refusal."""
-        table = matrix(rows, self.columns)
+        table = streamed(rows, self.columns)
         check_width(table.width, SEEDS * self.k if self.centred else self.k)
         size = table.size if self.neighbours.size_is_public else None
         check_budget(self.epsilon, self.delta, None if size is None else max(1, size))
@@ -313,7 +313,11 @@ def _world(about: About) -> World:
     )
 
 
-@statistic({"X": number("several")}, wants_delta=_always, world=_world)
+def _reads(options: Mapping[str, Any]) -> Reads:
+    return number("several", streams=options.get("method") != "friendly")  # which fits blocks of rows
+
+
+@statistic({"X": _reads}, wants_delta=_always, world=_world)
 def kmeans(
     people: Public,
     X: Columns,  # noqa: N803  as scikit-learn calls it

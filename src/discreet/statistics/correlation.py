@@ -145,17 +145,19 @@ class Correlation:
         if any(radius > REACH * WIDEST for _, radius in clips):  # [correlation.2]
             return replace(blank, refusal="a column reaches beyond 1e300; rescale it")
         found = _Sums(table, clips, stages, size=size, neighbours=self.neighbours, rng=rng)
+        entries = {pair: found.entry(pair) for pair in combinations(range(wide), 2)}
+        flat = next((pair for pair, entry in entries.items() if entry is None), None)
+        if flat is not None:  # [correlation.2]
+            return replace(
+                blank,
+                refusal=f"columns {flat[0] + 1} and {flat[1] + 1} vary too little beside the noise to say how they "
+                "vary together; leave out a column that hardly varies, bring more rows, or a larger epsilon",
+            )
         estimate, sampling, privacy = np.eye(wide), *np.zeros((2, wide, wide))
-        for pair in combinations(range(wide), 2):
-            entry = found.correlation(pair)
-            if entry is None:  # [correlation.2]
-                return replace(
-                    blank,
-                    refusal=f"columns {pair[0] + 1} and {pair[1] + 1} vary too little beside the noise to say how they "
-                    "vary together; leave out a column that hardly varies, bring more rows, or a larger epsilon",
-                )
+        known = [entry for entry in entries.values() if entry is not None]
+        for pair, entry, vary in zip(entries, known, found.vary(known), strict=True):
             for i, j in (pair, pair[::-1]):
-                estimate[i, j], sampling[i, j], privacy[i, j] = entry
+                estimate[i, j], sampling[i, j], privacy[i, j] = entry.r, math.sqrt(vary / size), entry.noise
         history = replace(
             blank.provenance, notes=(f"fewer than {2 * self.beyond} people beyond a range may leave no trace",)
         )
@@ -207,8 +209,8 @@ class _Sums:
         """The scale of the noise on such a mean."""
         return float(laplace_scale(moved << self.bits, self.costs[name].epsilon)) / (self.size << self.bits)
 
-    def correlation(self, pair: tuple[int, int]) -> tuple[float, float, float] | None:
-        """The estimate and the standard deviations of its sampling error and of its noise. [correlation.3]"""
+    def entry(self, pair: tuple[int, int]) -> "_Entry | None":
+        """The estimate for a pair; None where the columns hardly vary. [correlation.3]"""
         i, j = pair
         mean, other = float(self.first[i]), float(self.first[j])
         up, down = (float(part) for part in self.both[pair])
@@ -239,17 +241,27 @@ class _Sums:
             + 4 * (self._noise("square", 1) * slopes["square"]) ** 2
             + counted**2
         )
-        scales = (math.sqrt(level + gap), math.sqrt(level - gap))
-        return r, math.sqrt(self._vary(pair, r, (mean, other), scales) / self.size), noise
+        return _Entry(pair, r, noise, (mean, other), (math.sqrt(level + gap), math.sqrt(level - gap)))
 
-    def _vary(self, pair: tuple[int, int], r: float, means: tuple[float, float], scales: tuple[float, float]) -> float:
-        """The mean square of the rows' influences, one scale of its noise added. [correlation.1], [correlation.3]"""
+    def vary(self, entries: "list[_Entry]") -> list[float]:
+        """The mean square of the rows' influences on each, one scale of its noise added; of all in one pass.
+        [correlation.1], [correlation.3]"""
         most = min(400.0, max(16.0, self.size * float(self.costs["vary"].epsilon) / 20))  # public or released
-        clips = tuple(self.clips)
-        at: dict[str, Any] = {"pair": pair, "r": r, "means": means, "scales": scales, "most": most}
-        total = fold(partial(_influence, clips=clips, bits=self.bits, **at), added, self.table)
-        found = float(self._noisy(total, "vary", 1)) + self._noise("vary", 1)
-        return most * max(found, self._noise("vary", 1))
+        kernel = partial(_influences, clips=tuple(self.clips), bits=self.bits, entries=tuple(entries), most=most)
+        noise = self._noise("vary", 1)
+        means = [float(self._noisy(total, "vary", 1)) for total in fold(kernel, added, self.table)]  # [correlation.1]
+        return [most * max(mean + noise, noise) for mean in means]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """The estimate for a pair, the deviation of its noise, and the two columns' means and deviations: all released."""
+
+    pair: tuple[int, int]
+    r: float
+    noise: float
+    means: tuple[float, float]
+    scales: tuple[float, float]
 
 
 Clips = tuple[tuple[float, float], ...]
@@ -277,24 +289,17 @@ def _sums(given: Iterator[Floats], *, clips: Clips, bits: int) -> tuple[tuple[in
     return tuple(map(tuple, found))
 
 
-def _influence(
-    given: Iterator[Floats],
-    *,
-    clips: Clips,
-    bits: int,
-    pair: tuple[int, int],
-    r: float,
-    means: tuple[float, float],
-    scales: tuple[float, float],
-    most: float,
-) -> int:
-    """A kernel: the sum of the squares of the rows' influences, in steps of `most`."""
-    total, whole = 0, 2**bits
+def _influences(
+    given: Iterator[Floats], *, clips: Clips, bits: int, entries: tuple[_Entry, ...], most: float
+) -> tuple[int, ...]:
+    """A kernel: for each pair the sum of the squares of the rows' influences, in steps of `most`."""
+    totals, whole = [0] * len(entries), 2**bits
     for steps in _steps(given, clips, bits):
-        a, b = ((steps[place] / whole - means[k]) / scales[k] for k, place in enumerate(pair))
-        influence: Floats = a * b - r * (a * a + b * b) / 2
-        total += int(np.floor(np.minimum(influence**2 / most, 1.0) * whole).astype(np.int64).sum())
-    return total
+        for place, one in enumerate(entries):
+            a, b = ((steps[column] / whole - one.means[k]) / one.scales[k] for k, column in enumerate(one.pair))
+            influence: Floats = a * b - one.r * (a * a + b * b) / 2
+            totals[place] += int(np.floor(np.minimum(influence**2 / most, 1.0) * whole).astype(np.int64).sum())
+    return tuple(totals)
 
 
 def _reads(options: Mapping[str, Any]) -> Reads:

@@ -27,7 +27,7 @@ from discreet.tables.exchange import ROW, Exchanged, exchange, new_key
 from discreet.tables.far_exchange import FarExchanged, as_it_is, far_exchange
 from discreet.tables.frames import Piece, Source, guarded, in_order
 from discreet.tables.placed import Placed
-from discreet.tables.streams import Kernel, Merge, R, Stream, added
+from discreet.tables.streams import Kernel, Merge, R, Stream, added, length
 from discreet.tables.wanted import Want
 
 T = TypeVar("T")
@@ -90,26 +90,36 @@ class Apart:
         numbered = with_numbers(self.question, ROW)
         return _whole(list(self.each(self.exchanged(), partial(_bucket_rows, numbered))))
 
-    def stream(self) -> Stream:
-        """The one column of one row a person, kept where the buckets are, and folded there. [apart.1]"""
-        assert self.far is not None
-        (want,) = self.question.wants
+    def people_there(self) -> "FarPeople":
+        """One row a person, made and kept where the buckets are. [apart.1]"""
         made = partial(_bucket_rows, with_numbers(self.question, ROW))
-        done = guarded(lambda: far_exchange(self.far, self.question, new_key(), then=made), self.error)  # type: ignore[arg-type]
-
-        def remote(kernel: Kernel[R], merge: Merge[R]) -> R:
-            return guarded(lambda: done.fold(partial(_of_column, want.name, kernel), merge), self.error)
-
-        def pieces() -> Iterator[npt.NDArray[Any]]:
-            yield _whole(list(self.each(done, as_it_is)))[want.name]
-
-        kind = object if want.kind == "category" else np.float64
-        return Stream(remote(_count, added), pieces, remote=remote, kind=kind)
+        return FarPeople(self.exchanged(then=made), self.error)  # type: ignore[arg-type]
 
     def owned(self, columns: Mapping[str, Column]) -> tuple[list[npt.NDArray[Any]], Codes]:
         """The rows of a bucket that are asked for, and the number of each one's person in the bucket."""
         *found, ids = self.question.answer(columns)
         return found, owners([ids], self.question.kinds[self.question.owner])[0]
+
+
+@dataclass(frozen=True, slots=True)
+class FarPeople:
+    """The columns of one row a person in buckets on an engine, each with the number of its person's first row as ROW:
+    asked as the answers of the pieces of a table are."""
+
+    done: FarExchanged
+    error: DiscreetError
+
+    def fold(self, kernel: Kernel[R], merge: Merge[R]) -> R:
+        """The kernel of the people of every bucket, merged in any order. [apart.1]"""
+        return guarded(lambda: self.done.fold(partial(_alone, kernel), merge), self.error)
+
+    def rows(self) -> Stream:
+        """Them as rows of columns by name, folded where they are."""
+        return Stream(self.fold(_count, added), lambda: iter(self.brought(as_it_is)), remote=self.fold, kind=dict)
+
+    def brought(self, work: Callable[[Any], Any]) -> list[Any]:
+        """The people whom `work` leaves of each bucket, brought here, in the order of their first rows. [apart.1]"""
+        return [_whole(guarded(lambda: self.done.each(work), self.error))]
 
 
 def with_numbers(question: Any, name: str) -> Any:
@@ -145,12 +155,12 @@ def _people(question: Any, columns: Mapping[str, Column]) -> int:
     return owners([columns[question.owner]], question.kinds[question.owner])[1] if columns else 0
 
 
-def _of_column(name: str, kernel: Kernel[R], rows: Mapping[str, npt.NDArray[Any]]) -> R:
-    return kernel(iter([rows[name]]))
+def _alone(kernel: Kernel[R], rows: Mapping[str, npt.NDArray[Any]]) -> R:
+    return kernel(iter([rows]))
 
 
-def _count(given: Iterator[npt.NDArray[Any]]) -> int:
-    return sum(map(len, given))
+def _count(given: Iterator[Mapping[str, npt.NDArray[Any]]]) -> int:
+    return sum(map(length, given))
 
 
 def _placed(parts: list[npt.NDArray[Any]], place: npt.NDArray[np.int64]) -> npt.NDArray[Any]:

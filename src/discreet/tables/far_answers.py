@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.errors import DiscreetError
 from discreet.tables.cells import Column
+from discreet.tables.far_exchange import as_it_is
 from discreet.tables.frames import guarded
 from discreet.tables.piece_questions import PieceQuestion
 from discreet.tables.placed import Placed
@@ -34,13 +35,13 @@ class FarAnswers:
         found = guarded(lambda: self.source.some(kernel, self.question.reads), self.error)
         return self.question.empty if found is None else found
 
-    def rows(self, size: Callable[[], int]) -> Stream:
-        """Them as rows of columns by name, folded where they are; `size` counts those of the table. [placed.1]"""
-        many = self.fold(_count, added) if self.question.filters else size()
-        return Stream(many, lambda: iter(self.each(_as_it_is)), remote=self.fold, kind=dict, glance=self.some)
+    def rows(self) -> Stream:
+        """Them as rows of columns by name, folded where they are. [placed.1]"""
+        many = self.fold(_count, added) if self.question.filters else guarded(self.source.size, self.error) or 0
+        return Stream(many, lambda: iter(self.brought(as_it_is)), remote=self.fold, kind=dict, glance=self.some)
 
-    def each(self, work: Callable[[Answer], R]) -> list[R]:
-        """What `work` makes of each answer, there, in the order of part and place."""
+    def brought(self, work: Callable[[Answer], Answer]) -> list[Answer]:
+        """The rows that `work` leaves of each answer, brought here, in the order of part and place."""
         found = partial(_one_answered, self.question, work)
         return guarded(lambda: self.source.worked(found, self.question.reads), self.error)
 
@@ -63,7 +64,3 @@ def _first(given: Iterator[Answer], *, wanted: int) -> Answer | None:
 
 def _count(given: Iterator[Answer]) -> int:
     return sum(map(length, given))
-
-
-def _as_it_is(answer: Answer) -> Answer:
-    return answer

@@ -5,9 +5,10 @@ Promise
           of members, and of those left out for a missing entry, are theirs.
 Why
     [grouped_folds.1] Who is a member is a function of one row ([grouping.1]), and so is who is left out ([table.1]):
-    both are decided within a part, before the kernel, by the same functions as here. A kernel gives the same result
-    however a column is cut ([streams.1]); where all entries of a group are brought here, they are in the order of part
-    and place ([placed.1]). `_Shared` belongs to one question, whose columns and filter are fixed. It keeps what one
+    both are decided within a part, before the kernel, by the same functions as here; with `person=` of one person's
+    row, within a bucket ([apart.1]). A kernel gives the same result however a column is cut ([streams.1]); where all
+    entries of a group are brought here, they are in the order of part and place ([placed.1]), or of people's first
+    rows. `_Shared` belongs to one question, whose columns and filter are fixed. It keeps what one
     pass gave for every group, by the bytes of the kernel, of the merge and of all their numbers. Bytes that are read
     back make one function, so that equal bytes are the same function of the same rows; what has no bytes is not kept.
 """
@@ -22,8 +23,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from discreet.tables.apart import FarPeople
 from discreet.tables.arranging import present, whole_columns
+from discreet.tables.exchange import ROW
 from discreet.tables.far_answers import Answer, FarAnswers
+from discreet.tables.far_exchange import as_it_is
 from discreet.tables.grouping import Grouping, Labels
 from discreet.tables.streams import Kernel, Merge, R, Stream, added
 from discreet.tables.wanted import Want, Wanted
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 
 
 PLACE: Final = ""  # of a row among those of its piece or table
+Far = FarAnswers | FarPeople
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class Members:
     def labels(self, answer: Answer) -> tuple[Answer, Labels, Labels]:
         """The columns without the rows that are left out; the groups of all rows, and of those that are not."""
         everyone = self.grouping.entries(answer)
-        mine = {want.name: answer[want.name] for want in self.about}
+        mine = {name: answer[name] for name in (*(want.name for want in self.about), ROW) if name in answer}
         kept, _ = present(mine | {PLACE: np.arange(len(everyone))}, self.about)
         return kept, everyone, everyone.take(kept.pop(PLACE))
 
@@ -63,7 +68,7 @@ class Members:
 class _Shared:
     """Passes for all groups at once, for kernels that every group asks for with the same numbers."""
 
-    answers: FarAnswers
+    answers: Far
     members: Members
     last: dict[str, tuple[bytes, list[Any], list[int]]] = field(default_factory=dict)  # by name, with who asked
     alone: set[str] = field(default_factory=set)  # kernels whose numbers differ from group to group
@@ -101,12 +106,13 @@ def by_members(
     Columns that `folds`, of a table that an engine has, stay where they are, as streams. [grouped_folds.1]
     """
     wants = grouping.wants(asked)
-    far = table.afar(whole_columns(wants), where=where) if folds and person is None else None
+    about: dict[str, Any] = {"where": where, "person": person, "rules": asked.rules}
+    far = table.afar(whole_columns(wants), **about) if folds else None
     if far is not None:
         listed = grouping.keys
         keys = listed if listed is not None else find(found_groups(far, Members(grouping, (), asked.wants)))
         return keys, *grouped_columns(far, Members(grouping, keys, asked.wants))
-    columns = table.columns(whole_columns(wants), where=where, person=person, rules=asked.rules)
+    columns = table.columns(whole_columns(wants), **about)
     everyone = grouping.entries(columns)
     kept, _ = present(columns | {PLACE: np.arange(len(everyone))}, asked.wants)
     label = everyone.take(kept[PLACE])
@@ -116,13 +122,13 @@ def by_members(
     return keys, parts, [len(members) - len(here) for members, here in zip(among, who, strict=True)]
 
 
-def grouped_columns(answers: FarAnswers, members: Members) -> tuple[list[Stream], list[int]]:
+def grouped_columns(answers: Far, members: Members) -> tuple[list[Stream], list[int]]:
     """The rows of each group as a stream, and how many of its members are left out. [grouped_folds.1]"""
     sizes, left_out = answers.fold(partial(_sizes, members), added)
     shared = _Shared(answers, members)
 
     def pieces(place: int) -> Iterator[Any]:
-        return iter(answers.each(partial(_entries, members, place)))
+        return iter(answers.brought(partial(_entries, members, place)))
 
     streams = [
         Stream(int(size), partial(pieces, place), remote=partial(shared.of, place), kind=dict)
@@ -131,14 +137,16 @@ def grouped_columns(answers: FarAnswers, members: Members) -> tuple[list[Stream]
     return streams, [int(one) for one in left_out]
 
 
-def found_groups(answers: FarAnswers, members: Members) -> Stream:
+def found_groups(answers: Far, members: Members) -> Stream:
     """What the group of each person is called, None for whoever is in none: to find the groups by. [grouping.1]"""
 
     def remote(kernel: Kernel[R], merge: Merge[R]) -> R:
         return answers.fold(partial(_labels, members, kernel), merge)
 
-    pieces = partial(answers.each, partial(_label, members))
-    return Stream(remote(_count, added), lambda: iter(pieces()), remote=remote, kind=object)
+    def pieces() -> Iterator[npt.NDArray[Any]]:
+        return (_label(members, answer) for answer in answers.brought(as_it_is))
+
+    return Stream(remote(_count, added), pieces, remote=remote, kind=object)
 
 
 def _labels(members: Members, kernel: Kernel[R], given: Iterator[Answer]) -> R:

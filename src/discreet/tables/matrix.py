@@ -85,6 +85,23 @@ class Batches:
             yield block
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Streamed:
+    """Rows of a stream, which is folded where it is."""
+
+    stream: Stream
+    width: int
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.stream)
+
+    def blocks(self) -> Iterator[Floats]:
+        """Its pieces, brought here."""
+        return iter(self.stream)
+
+
 def matrix(rows: Any, width: int | None = None, *, declared: str = "columns") -> Rows:
     """The rows, by their declared type and shape; `declared` is the name under which people give the width.
     [matrix.1]"""
@@ -99,6 +116,11 @@ def matrix(rows: Any, width: int | None = None, *, declared: str = "columns") ->
 def long_matrix(rows: Any, width: int | None = None, *, declared: str = "columns") -> Floats | Stream:
     """All rows in one array, for a statistic that reads streams of rows too. [matrix.1]"""
     return rows if isinstance(rows, Stream) else in_one(matrix(rows, width, declared=declared))
+
+
+def streamed(rows: Any, width: int | None) -> Rows:
+    """Rows, of a stream too if their width is declared, for a statistic that folds them. [matrix.1]"""
+    return matrix(rows, width) if width is None or not isinstance(rows, Stream) else Streamed(rows, width)
 
 
 def in_one(rows: Rows) -> Floats:

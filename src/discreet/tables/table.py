@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from discreet.errors import BadInput, printable
 from discreet.privacy.declaration import Kind
-from discreet.tables.apart import Apart, one_row_each, parts_of
+from discreet.tables.apart import Apart, FarPeople, one_row_each, parts_of
 from discreet.tables.arranging import drops, present
 from discreet.tables.cells import Column, Floats, owner_names, owners
 from discreet.tables.dates import READERS
@@ -126,8 +126,7 @@ class Table:
             return {wants[0].name: self._alone(question)}
         apart, parts = self._apart(question) if person is not None else (None, None)
         if apart is not None:
-            far = apart.far is not None and len(wants) == 1
-            return {wants[0].name: apart.stream()} if far else {**apart.one_row_each()}  # [apart.1]
+            return {**apart.one_row_each()}  # [apart.1]
         found, ids = self._gathered(question, parts)
         if question.owner is None:
             return dict(zip((want.name for want in wants), found, strict=True))
@@ -160,16 +159,27 @@ class Table:
 
         return Apart(question, again, self._unreadable()), None
 
-    def rows(self, wants: Sequence[Want], *, where: Where | None = None) -> Stream | None:
+    def rows(self, wants: Sequence[Want], **asked: Any) -> Stream | None:
         """The same columns by name as a stream of rows, folded where they are; None for a table that is read here."""
-        far = self.afar(wants, where=where)
-        return None if far is None else far.rows(self.size)
+        far = self.afar(wants, **asked)
+        return None if far is None else far.rows()
 
-    def afar(self, wants: Sequence[Want], *, where: Where | None = None) -> FarAnswers | None:
-        """The answers of all pieces, where they are; None for a table that is read here."""
-        question = self.check(wants, where=where)
-        placed = isinstance(self._source, Placed)
-        return FarAnswers(self._source, question, self._unreadable()) if placed else None  # type: ignore[arg-type]
+    def afar(
+        self,
+        wants: Sequence[Want],
+        *,
+        where: Where | None = None,
+        person: str | None = None,
+        rules: Rules = NO_RULES,
+    ) -> FarAnswers | FarPeople | None:
+        """The rows that `columns` would give, where they are; None for a table that is read here."""
+        question = self.check(wants, where=where, person=person, rules=rules)
+        if not isinstance(self._source, Placed):
+            return None
+        if person is None:
+            return FarAnswers(self._source, question, self._unreadable())
+        apart = self._apart(question)[0] if exchanges(self._source) else None
+        return None if apart is None else apart.people_there()  # [apart.1]
 
     def check(
         self,
@@ -270,7 +280,7 @@ class Table:
         if isinstance(self._source, Placed):
             kind = object if question.wants[0].kind == "category" else np.float64
             far = FarAnswers(self._source, question, self._unreadable())
-            column: Stream = column_of(far.rows(self.size), question.wants[0].name, kind)
+            column: Stream = column_of(far.rows(), question.wants[0].name, kind)
             return column
         if set(question.reads) <= getattr(self._source, "plain", frozenset()):
             return self._held_alone(question)

@@ -36,10 +36,17 @@ Accuracy
     (2,000): within a constant of what is possible, as the values of the most extreme few cannot be known. At n = 1,000
     and epsilon = 1 intervals are 1.2 (normal) to 2.5 times (gamma of shape 0.3) as wide as without privacy.
     BoundedMean: noise of scale (high - low) / (n epsilon) under REPLACE; under ADD_OR_REMOVE of sqrt(1/2 + 3/4 m^2) of
-    that, m how far the mean is from the middle to a bound. A sum about the middle alone, with 1/30 of epsilon for n,
-    has 0.73 of that noise at m = 0, as much at m = 1/25 and 9 times as much at m = 1/2. No noise is best at all m: a
-    record at a bound moves sum and n by (+-1, 1) together, so noise on the sum that is least, Laplace's of all of
-    epsilon, leaves no finite noise for n, and that counts m times. Which m it is would have to be found first.
+    that, m how far the mean is from the middle to a bound. There a record at a bound moves the mean by (1 + |m|) (high
+    - low) / 2n: Laplace noise for that, n and m known, is what may be hoped for. Errors over the plain mean's, 400,000
+    simulated normal columns of n = 1,000 between bounds 6 deviations from the middle, epsilon 0.1:
+        deviations from the middle to the mean       0     1     2     3
+        three sums, as here                          3.92  4.01  4.22  4.58
+        n and m known                                2.87  3.29  3.72  4.14
+        a sum about the middle, and n for 1/10       3.27  6.7   11.5  15.8
+        the same, and n for 1/5                      3.52  4.24  5.88  7.84
+        sum and n, hexagonal noise, no squares       3.61  3.74  4.12  4.70
+        a fifth for m, the rest for deviations       5.5   5.7   6.2   6.4
+    (1/30 for n: 2.95 by the first order, 6.2 in fact, as n is then hardly known.) None is best at all m.
 Source
     Huang, Liang and Yi 2021 for a clip at an extreme rank; here it is extrapolated to (stages/reach.py).
 """

@@ -45,6 +45,14 @@ def test_all_of_epsilon_is_spent_and_no_more() -> None:
     assert [suits(one) for one in (0.001, 0.002, 0.5, 1, 1.01)] == [False, True, True, True, False]
 
 
+def test_what_is_released_is_a_number_and_a_balance() -> None:
+    for ups, balance in ((3000, 0), (5000, 4000), (0, -6000)):
+        seen = noisy_balance(ups, 6000, 1.0, Seeded(1))
+        assert abs(seen.number - 6000) < 200
+        assert abs(seen.balance - balance) < 40
+        assert seen.share == pytest.approx(ups / 6000, abs=0.03)
+
+
 @pytest.mark.claim("sign_balance.1")
 @pytest.mark.parametrize("mutant", ["doubled", "two people", "coins of places"])
 def test_signs_that_count_twice_are_found(monkeypatch: pytest.MonkeyPatch, mutant: str) -> None:

@@ -37,10 +37,9 @@ Accuracy
     and epsilon = 1 intervals are 1.2 (normal) to 2.5 times (gamma of shape 0.3) as wide as without privacy.
     BoundedMean: noise of scale (high - low) / (n epsilon) under REPLACE; under ADD_OR_REMOVE of sqrt(1/2 + 3/4 m^2) of
     that, m how far the mean is from the middle to a bound. At n = 1,000, epsilon 0.1, bounds 6 sd off the middle and
-    means 0, 1, 2, 3 sd off, simulated: errors 3.9, 4.0, 4.2, 4.6 times the plain mean's; 2.9, 3.3, 3.7, 4.1 if n and m
-    were known, as one record moves the mean by (1 + |m|) (high - low) / 2n; 3.3, 6.7, 11, 16 of a sum about the middle,
-    with 1/10 of epsilon for n (6.2 even at 0 with 1/30, n being hardly known); 3.6, 3.7, 4.1, 4.7 of hexagonal noise,
-    without the squares; 5.5 to 6.4 with a fifth for m first. None is best at all m.
+    means 0, 1, 2, 3 sd off: errors 3.9, 4.0, 4.2, 4.6 times the plain mean's; 2.9, 3.3, 3.7, 4.1 were n and m known, as
+    a record moves the mean by (1 + |m|) (high - low) / 2n; 3.3, 6.7, 11, 16 of a sum about the middle and n for 1/10 of
+    epsilon (for 1/30, 6.2 even at 0); 3.6, 3.7, 4.1, 4.7 of hexagonal noise, without squares. None is best at all m.
 Source
     Huang, Liang and Yi 2021 for a clip at an extreme rank; here it is extrapolated to (stages/reach.py).
 """

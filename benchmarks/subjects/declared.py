@@ -30,7 +30,7 @@ def subject(statistic: Statistic) -> Subject:
     odd: Any
     if several:
         values, crowd, odd = (TRIPLES, CROWD, (1e12, -1e12, 1.0)) if len(reads) > 1 else (POINTS, CLOUD, (1e12, -1e12))
-        if labels:  # the outcome is a class
+        if labels and len(reads) > 1:  # the outcome is a class
             values, crowd = tuple(map(_with_class, values)), list(map(_with_class, crowd))
             odd = (*odd[:-1], "yes")
     elif len(reads) > 1:

@@ -14,17 +14,17 @@ from discreet.accounting.filter import Budget
 from discreet.errors import LedgerFault
 from discreet.ledger import Ledger, database, examine, layout
 from discreet.ledger.database import Database
-from discreet.ledger.ledger_tables import IDENTITIES, LAYOUT, LAYOUTS, METADATA, PEOPLE, PUBLIC_HEADS, SERVICE
+from discreet.ledger.ledger_tables import IDENTITIES, LAYOUT, LAYOUTS, METADATA, PEOPLE, PUBLIC_HEADS, SERVICE, SOURCES
 from discreet.privacy.loss import Laplace
 
 ROOT = Path(__file__).parents[2]
-NEW = (LAYOUT, PUBLIC_HEADS, *SERVICE)  # tables that the first layout did not have
+NEW = (LAYOUT, PUBLIC_HEADS, SOURCES, *SERVICE)  # tables that the first layout did not have
 OLD = [table for table in METADATA.sorted_tables if table not in NEW]
 NEXT = """
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "0004", "0003"
+revision, down_revision = "0005", "0004"
 
 
 def upgrade():
@@ -64,14 +64,14 @@ def scripts(tmp_path: Path) -> Path:
     versions.mkdir(parents=True)
     for file in layout.SCRIPTS.rglob("*.py"):
         (versions.parent / file.relative_to(layout.SCRIPTS)).write_text(file.read_text())
-    (versions / "layout_0004.py").write_text(NEXT)
+    (versions / "layout_0005.py").write_text(NEXT)
     return versions.parent
 
 
 def in_future(monkeypatch: pytest.MonkeyPatch, scripts: Path) -> None:
     monkeypatch.setattr(layout, "SCRIPTS", scripts)
     for module in (layout, database):
-        monkeypatch.setattr(module, "LAYOUTS", (*LAYOUTS, "0004"))
+        monkeypatch.setattr(module, "LAYOUTS", (*LAYOUTS, "0005"))
 
 
 @pytest.mark.claim("layout.1")
@@ -96,7 +96,7 @@ def test_a_service_of_the_second_layout_keeps_its_people(place: Place, served: b
     person = {"name": "ann", "role": "analyst", "salt": "00", "password": "11", "active": True, "failures": 2}
 
     def older(connection: sa.Connection) -> None:
-        METADATA.drop_all(connection, tables=[IDENTITIES] if served else list(SERVICE))
+        METADATA.drop_all(connection, tables=[SOURCES, IDENTITIES] if served else [SOURCES, *SERVICE])
         connection.execute(sa.update(LAYOUT).values(version_num="0002"))
         if served:
             connection.execute(PEOPLE.insert().values(locked=0.0, made=1.0, **person))
@@ -107,7 +107,7 @@ def test_a_service_of_the_second_layout_keeps_its_people(place: Place, served: b
     before = rows(place)
     with place.open() as ledger:
         assert ledger.verify().ok
-    assert found(place) == ("0003", True)
+    assert found(place) == (LAYOUTS[-1], True)
     assert rows(place) == before
     people = work(place, lambda c: [dict(row._mapping) for row in c.execute(sa.select(PEOPLE))])
     assert people == ([person | {"locked": 0.0, "made": 1.0}] if served else [])
@@ -164,7 +164,7 @@ def test_a_newer_layout_is_refused_before_anything_is_charged(place: Place, read
         pass
     before = rows(place)
     work(place, lambda c: c.execute(sa.update(LAYOUT).values(version_num="0107")))
-    with pytest.raises(LedgerFault, match=r"layout '0107'.*knows 0001 to 0003.*newer release.*install") as caught:
+    with pytest.raises(LedgerFault, match=r"layout '0107'.*knows 0001 to 0004.*newer release.*install") as caught:
         place.open(reading=reading)
     assert "secret" not in str(caught.value)
     with pytest.raises(LedgerFault, match="layout '0107'"):
@@ -185,7 +185,7 @@ def test_the_next_layout_is_reached_from_every_earlier_one(
     with place.open() as ledger:
         ledger.charge("people", Laplace(0.1), "another mean")
         assert ledger.verify().ok
-    assert found(place) == ("0004", True)
+    assert found(place) == ("0005", True)
     assert [len(part) for part in rows(place)] >= [len(part) for part in before]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: place.open().close(), range(4)))
@@ -197,7 +197,7 @@ def test_a_migration_that_breaks_leaves_the_ledger_as_it_was(
 ) -> None:
     first_layout(place)
     before = rows(place)
-    script = scripts / "versions" / "layout_0004.py"
+    script = scripts / "versions" / "layout_0005.py"
     script.write_text(NEXT + '    op.execute("SELECT * FROM nowhere")\n')
     with monkeypatch.context() as patch:
         in_future(patch, scripts)

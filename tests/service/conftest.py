@@ -177,11 +177,16 @@ def enrol(desk: Desk) -> None:
         desk.allot(desk.settings.source[0], name, 1.0, 1e-7, by="sue")
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def world_in(folder: Path, **settings: Any) -> Iterator[World]:
+    """The made-up service in a folder, with more settings."""
     clock, listening = Clock(), socket.create_server(("127.0.0.1", 0))
-    desk = Desk(settings_for(tmp_path, port=listening.getsockname()[1]), tmp_path, clock)
+    desk = Desk(settings_for(folder, port=listening.getsockname()[1], **settings), folder, clock)
     enrol(desk)
     made = World(desk, clock, listening)
     yield made
     made.close()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    yield from world_in(tmp_path)

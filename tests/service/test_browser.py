@@ -6,10 +6,13 @@ Skipped where there is no chromium. Nothing here waits for a clock: the answer l
 import re
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from tests.service.conftest import PASSWORD, World, plan
+from tests.service.conftest import PASSWORD, World, plan, world_in
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
@@ -107,7 +110,7 @@ def test_the_story_of_three_roles(world: World, browser: Any) -> None:
 def _declined(world: World, page: Any, desk: Any) -> None:
     second = world.submit("ann", plan(epsilon=0.3, title="Too much"))
     desk.goto(f"/inbox/{second}")
-    assert "epsilon: 0.2 → 0.3" in desk.locator(".diff").inner_text()
+    assert "Epsilon: 0.3 instead of 0.2." in desk.locator(".diff").inner_text()
     desk.get_by_label("Reason").fill("Ask for less, please.")
     desk.get_by_role("button", name="Decline").click()
     page.goto(f"/requests/{second}")
@@ -126,6 +129,47 @@ def _audited(auditor: Tab) -> None:
     book.get_by_role("link", name="epsilon").click()
     book.locator("th[aria-sort=descending]").wait_for()
     assert book.locator("tbody th").all_inner_texts() == ["Too much", "Ages of women"]
+
+
+def test_a_steward_adds_a_source_and_an_analyst_asks_it(tmp_path: Path, browser: Any) -> None:
+    (tmp_path / "data").mkdir()
+    pq.write_table(pa.table({"age": [40.0, 50.0] * 100}), tmp_path / "data" / "clinic.parquet")
+    for world in world_in(tmp_path, folders=["data"]):
+        steward, analyst = Tab(world, browser), Tab(world, browser, phone=True)
+        page = steward.sign_in("sue")
+        page.get_by_role("link", name="Sources").click()
+        page.get_by_role("link", name="Add a source").click()
+        filled = {"name": "clinic", "title": "Clinic", "source": "clinic.parquet", "population": "patients"}
+        for name, text in (filled | {"epsilon": "1.0", "more": "rows = 200"}).items():
+            page.locator(f"[name={name}]").fill(text)
+        page.get_by_role("button", name="Look at the table").click()
+        page.get_by_role("heading", name="The table opens").wait_for()
+        page.get_by_role("button", name="Text (TOML)").click()
+        assert 'name = "clinic"' in page.get_by_role("textbox", name="The source").input_value()
+        page.get_by_role("button", name="Form").click()
+        assert page.locator("[name=population]").input_value() == "patients"
+        page.get_by_role("button", name="Add this source").click()
+        page.get_by_role("heading", name="Clinic").wait_for()
+        source = world.desk.sources.named("clinic")
+        assert source is not None
+        world.desk.allot(source, "ann", 1.0, 0.0, by="sue")
+        asking = analyst.sign_in("ann")
+        asking.goto("/ask/clinic")
+        asking.get_by_label("Title").fill("How old")
+        asking.get_by_label("Columns").select_option("age")
+        asking.evaluate("window.scrollTo(0, 0)")
+        bar = asking.locator("#price-bar strong", has_text="epsilon 0.1")
+        bar.wait_for()
+        assert bar.bounding_box()["y"] < PHONE["height"]  # in sight at the top of the form
+        asking.get_by_role("button", name="Send for approval").click()
+        asking.get_by_text("Waits for approval").wait_for()
+        which = asking.url.rsplit("/", 1)[1]
+        world.answered(which)
+        asking.reload()
+        asking.get_by_role("heading", name="Answers").wait_for()
+        assert steward.complaints == analyst.complaints == []
+        for tab in (steward, analyst):
+            tab.context.close()
 
 
 def test_the_keyboard_alone_is_enough(world: World, browser: Any) -> None:
@@ -175,11 +219,21 @@ def test_pages_are_accessible_and_fit(world: World, browser: Any, dark: bool, ph
     world.desk.make_rule(world.source, steward, ["age"], epsilon=0.05, delta=0.0, days=7, analyst="")
     pages = {
         "ann": ["/catalogue", "/catalogue/people", "/ask/people", "/requests", f"/requests/{done}", "/account"],
-        "sue": ["/inbox", f"/inbox/{waiting}", "/rules", "/people", "/sources", "/ledger", "/questions", "/requests"],
+        "sue": [
+            "/inbox",
+            f"/inbox/{waiting}",
+            "/rules",
+            "/people",
+            "/sources",
+            "/sources/add",
+            "/ledger",
+            "/questions",
+            "/requests",
+        ],
         "": ["/login", "/published", f"/published/{done}", "/api", "/catalogue", "/nowhere"],
     }
     if not dark:  # all pages have one style: a few of them in the other light
-        pages = {"ann": pages["ann"][2:5:2], "sue": pages["sue"][1:4], "": pages[""][:1]}
+        pages = {"ann": pages["ann"][2:5:2], "sue": [*pages["sue"][1:4], "/sources/add"], "": pages[""][:1]}
     found = []
     for name, paths in pages.items():
         tab = Tab(world, browser, dark=dark, phone=phone)

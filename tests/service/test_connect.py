@@ -120,6 +120,36 @@ def test_the_interface_for_programs_tells_the_whole_story(world: World) -> None:
     assert "/api/v1/requests/{which}/approve" in described["paths"]
 
 
+def test_a_token_is_issued_by_one_that_is_as_wide_and_lasts_as_long(world: World) -> None:
+    client, steward = world.client(), world.person("sue")
+    both = {"authorization": f"Bearer {world.desk.issue(steward, 'both', ['ask', 'decide'], 10.0)}"}
+    narrow = world.token("sue", "ask")
+    wanted = {"label": "nightly", "scopes": ["ask"], "days": 2.0}
+    made = client.post("/api/v1/tokens", headers=both, json=wanted)
+    assert made.status_code == 201
+    child = {"authorization": f"Bearer {made.json()['token']}"}
+    assert client.get("/api/v1/tables", headers=child).status_code == 200
+    assert client.get("/api/v1/requests?waiting=true", headers=child).status_code == 403
+    known = {one["label"]: one for one in client.get("/api/v1/tokens", headers=both).json()}
+    assert known["nightly"]["scopes"] == ["ask"]
+    assert known["nightly"]["until"] == world.clock.now + 2 * 86_400
+    said = "a token that this one asks for may have: ask;"
+    for scopes in (["decide"], ["ask", "decide"], ["audit"], [], ["everything"]):
+        done = client.post("/api/v1/tokens", headers=narrow, json=wanted | {"scopes": scopes, "days": 0.5})
+        assert done.status_code == 422, scopes
+        assert said in done.json()["error"]
+    for late in (2.0, 1.01):
+        done = client.post("/api/v1/tokens", headers=narrow, json=wanted | {"days": late})
+        assert "at most 1 days" in done.json()["error"]
+    for days in (0, -1, 367, "x", None):
+        assert client.post("/api/v1/tokens", headers=both, json=wanted | {"days": days}).status_code == 422
+    assert client.post("/api/v1/tokens", json=wanted).status_code == 401
+    world.clock.now += 2 * 86_400 + 1
+    assert client.get("/api/v1/tables", headers=child).status_code == 401
+    assert client.post("/api/v1/tokens", headers=child, json=wanted).status_code == 401
+    assert "nightly" not in str([entry.body for entry in world.desk.ledger.lines()])
+
+
 def test_every_refusal_to_a_program_is_json_and_described(world: World) -> None:
     client, header = world.client(), world.token("ann", "ask")
     described = client.get("/api/v1/openapi.json").json()["paths"]

@@ -6,8 +6,11 @@ import pytest
 from tests.service.conftest import World, plan
 
 from discreet.errors import BadInput
+from discreet.plan.draft import differences
+from discreet.plan.plan_file import parse_plan
 from discreet.service.asked_plan import to_form, to_text
 from discreet.service.settings import CodebookColumn
+from discreet.service.views import worded
 
 BLANK = {"where": "", "outcome": "", "groupby": "", "title": "", "options": ""}
 
@@ -30,6 +33,10 @@ def test_form_and_text_are_two_views_of_one_plan() -> None:
     assert "edges = [10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0]" in text
     own = to_text(form | {"release": [four | {"options": "edges = [0, 9]"}]}, book)
     assert to_form(own, book)["release"][0]["options"] == "edges = [0, 9]"
+    with pytest.raises(BadInput, match="no place for keys"):  # other groups than the codebook's
+        to_form(text.replace('keys = ["F", "M"]', 'keys = ["F"]'), book)
+    unknown = to_text(form | {"release": [three | {"outcome": "age"}]}, book)
+    assert "options" not in unknown  # of one of the two columns no categories are known
     with pytest.raises(BadInput, match="formula"):
         to_form(plan(more='formula = "a ~ b"'), book)
     with pytest.raises(BadInput, match="not complete"):
@@ -70,3 +77,26 @@ def test_the_steward_reads_what_it_is_for(world: World) -> None:
     assert "times as likely" in page
     page = world.signed_in("sue").get(f"/inbox/{world.submit('ann', plan(epsilon=0.2))}").text
     assert "ann did not say." in page
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("release q1: removed (count)", "Question 1 is gone: count."),
+        ("release b: added (mean of age)", "Question b is new: mean of age."),
+        ('release q1: columns: "age" -> ["age", "bmi"]', "Question 1, columns: [age, bmi] instead of age."),
+        ("release q1: options.bounds: not given -> [0, 9]", "Question 1, bounds: [0, 9] instead of nothing."),
+        ('description: "a" -> "a -> b\\n"', "What it is for: a -> b\\n instead of a."),
+    ],
+)
+def test_differences_between_plans_are_sentences(line: str, said: str) -> None:
+    assert worded(line) == said
+
+
+def test_differences_of_real_plans_are_all_understood() -> None:
+    given = {"data": {"source": "-"}, "population": {"name": "-", "ledger": "-"}}
+    texts = (plan(), plan(0.2, "Other", "quantile", "weight", 'where = "age > 1"\noptions = { q = 0.5 }'))
+    old, new = (parse_plan(text, "plan", given) for text in texts)
+    lines = differences(old, new)
+    assert len(lines) >= 5
+    assert all(worded(line) != line and worded(line).endswith(".") for line in lines), lines

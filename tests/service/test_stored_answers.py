@@ -19,7 +19,15 @@ def test_a_stored_answer_is_given_instead_and_costs_nothing(world: World) -> Non
     world.work()
     with pytest.raises(BadInput, match="choose another"):  # it is stored, and has not left
         world.desk.offer(asked, stored, world.person("sue"))
+    early, found = (world.desk.requests.find(which) for which in (stored, asked))
+    assert early is not None
+    assert found is not None
+    assert world.desk.similar(found) == []  # that it is stored is not seen before it has left
+    with pytest.raises(BadInput, match="choose another"):  # nor by another way
+        world.desk.requests.offer(asked, early, "sue", population="people", now=world.clock())
     world.clock.now += 1000.0
+    assert [one.id for one in world.desk.similar(found)] == [stored]
+    assert world.desk.similar(early) == []  # nothing is similar to itself
     before = len(world.desk.ledger.lines(most=100))
     world.desk.offer(asked, stored, world.person("sue"))
     entry = world.desk.ledger.lines(most=100)[0]

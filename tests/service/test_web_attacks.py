@@ -19,7 +19,17 @@ PAGES: tuple[str, ...] = (
     "/rules",
     "/people",
 )
-PAGES += ("/sources", "/ledger", "/ledger/verify", "/ledger/entries.csv", "/questions", "/requests/x", "/inbox/x")
+PAGES += (
+    "/sources",
+    "/sources/add",
+    "/sources/x/change",
+    "/ledger",
+    "/ledger/verify",
+    "/ledger/entries.csv",
+    "/questions",
+    "/requests/x",
+    "/inbox/x",
+)
 OPEN = ("/login", "/published", "/api", "/api/v1/openapi.json", "/static/service.css", "/static/htmx.min.js")
 
 

@@ -146,10 +146,16 @@ IDENTITIES: Final = sa.Table(
     sa.Column("made", sa.Float, nullable=False),
 )
 SERVICE: Final = (PEOPLE, SESSIONS, TOKENS, REQUESTS, RULES, IDENTITIES)  # since layout 0003
+SOURCES: Final = sa.Table(
+    "discreet_sources",  # those that stewards have added
+    METADATA,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("entry", sa.BigInteger, nullable=False),  # of the chain, that declares it as it is now
+)
 LAYOUT: Final = sa.Table(
     "discreet_layout",  # which of migrations/versions the tables are; Alembic's own, under a name of ours
     METADATA,
     sa.Column("version_num", sa.String(32), nullable=False),
     sa.PrimaryKeyConstraint("version_num", name="discreet_layout_pkc"),
 )
-LAYOUTS: Final = ("0001", "0002", "0003")  # all that were ever made, the newest last
+LAYOUTS: Final = ("0001", "0002", "0003", "0004")  # all that were ever made, the newest last

@@ -27,7 +27,7 @@ NEW = {"statistic": "mean", "columns": [], "outcome": "", "where": "", "groupby"
 
 def source_of(desk: Desk, name: str) -> Source:
     """A source by its name; 404 if there is none."""
-    found = desk.settings.table(name)
+    found = desk.sources.named(name)
     if found is None:
         raise HTTPException(404)
     return found
@@ -37,7 +37,7 @@ def source_of(desk: Desk, name: str) -> Source:
 def catalogue(who: Who) -> HTMLResponse:
     """The tables, each with what is left to this person."""
     tables = []
-    for source in who.desk.settings.source:
+    for source in who.desk.sources.all():
         part = who.desk.part(source, who.person.name)
         tables.append((source, None if part is None else budget_of(part)))
     return HTMLResponse(render("catalogue.html", visitor=who, title="Catalogue", tables=tables))
@@ -175,7 +175,7 @@ def one_request(which: str, who: Who, request: Request) -> HTMLResponse:
     report, lead, body = (None, "", "") if dossier is None else report_body(dossier)
     template = "_request.html" if "hx-request" in request.headers else "request.html"
     given = {"state": state, "ahead": found.ahead, "text": found.text, "report": report, "lead": lead, "body": body}
-    source = who.desk.settings.table(found.source)
+    source = who.desk.sources.known(found.source)
     wait = max(1, round((found.due or 0) - who.desk.clock()) + 1)
     return HTMLResponse(render(template, visitor=who, title=found.title, source=source, seconds=min(wait, 30), **given))
 

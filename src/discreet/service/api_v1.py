@@ -71,11 +71,19 @@ class Reason(Body):
     reason: str = Field(max_length=2_000)
 
 
+class Wanted(Body):
+    """A token that a program asks for."""
+
+    label: str = Field(max_length=100, description="what it is for")
+    scopes: list[str] = Field(max_length=3, description="of those of the token that asks: ask, decide, audit")
+    days: float = Field(gt=0, le=366, allow_inf_nan=False, description="until it ends, not after the one that asks")
+
+
 @router.get("/tables")
 def tables(by: By) -> list[dict[str, Any]]:
     """The tables that may be asked about."""
     by.may("ask")
-    return [{"name": one.name, "title": one.title, "description": one.description} for one in by.desk.settings.source]
+    return [{"name": one.name, "title": one.title, "description": one.description} for one in by.desk.sources.all()]
 
 
 @router.get("/tables/{name}")
@@ -202,6 +210,12 @@ def tokens(by: By) -> list[dict[str, Any]]:
     """Your tokens, without their secrets."""
     found = by.desk.people.tokens(by.person.name)
     return [{"id": one.id, "label": one.label, "scopes": one.scopes, "until": one.until} for one in found]
+
+
+@router.post("/tokens", status_code=201)
+def issue(body: Wanted, by: By) -> dict[str, str]:
+    """Another token, shown once: no wider than the one that asks, and ending no later."""
+    return {"token": by.desk.issue(by.person, body.label, body.scopes, body.days, under=by.token)}
 
 
 @router.delete("/tokens/{which}", status_code=204)

@@ -11,6 +11,7 @@ Why
 """
 
 import json
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -27,13 +28,12 @@ from discreet.ledger.service_requests import Pace, Request, RequestStore, Rule
 from discreet.plan.draft import differences
 from discreet.plan.plan_file import parse_plan
 from discreet.plan.run_plan import price_list
-from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
 from discreet.privacy.meaning import explain
 from discreet.service.asked_plan import Asked, asks, understood
 from discreet.service.passwords import SPENT, Limiter, digest_of, fresh, salted, same, stretched
 from discreet.service.settings import CodebookColumn, Settings, Source
-from discreet.tables.opening import read
+from discreet.service.sources import Sources
 
 NO_ANSWER: Final = (
     "No answer could be made. What was charged stays charged. Why is not shown, as it might tell of the data. "
@@ -63,15 +63,9 @@ class Desk:
         self._priced: OrderedDict[tuple[str, str, str], Asked] = OrderedDict()
         self._lock, self._pricing = Lock(), Semaphore(2)
         self._attempts = Limiter(settings.login.attempts_a_minute, 60.0)
+        self.sources = Sources(settings, folder, self.ledger)
         for source in settings.source:
-            self._open(source)
-
-    def _open(self, source: Source) -> None:
-        people, data = source.population, source.data
-        if people.epsilon is None:
-            raise BadInput(f"source {source.name}: give population.epsilon, all that these people will ever spend")
-        terms = {"neighbours": Neighbours[data.neighbours.upper()], "unit": str(data.unit)}
-        self.ledger.open(people.name, Budget(people.epsilon, people.delta), accounting=people.accounting, **terms)  # type: ignore[arg-type]
+            self.sources.open(source)
 
     def close(self) -> None:
         """Let go of the ledger."""
@@ -118,14 +112,19 @@ class Desk:
         salt, kept = salted(new)
         self.people.change(person.name, "another password", {"salt": salt, "password": kept}, by=person.name)
 
-    def issue(self, person: Person, label: str, scopes: list[str], days: float) -> str:
-        """A token for programs, which is shown once."""
-        allowed = SCOPES[person.role]
+    def issue(
+        self, person: Person, label: str, scopes: list[str], days: float, *, under: ApiToken | None = None
+    ) -> str:
+        """A token for programs, shown once; one that a token asks for (`under`) opens no more than it."""
+        allowed = [one for one in SCOPES[person.role] if under is None or one in under.scopes]
         if not scopes or not set(scopes) <= set(allowed):
-            raise BadInput(f"a token of a {person.role} may have: {', '.join(allowed) or 'nothing'}; choose of these")
+            whose = f"a token of a {person.role}" if under is None else "a token that this one asks for"
+            raise BadInput(f"{whose} may have: {', '.join(allowed) or 'nothing'}; choose of these")
         if not 0 < days <= 366:
             raise BadInput(f"the token would last {days:g} days; give 1 to 366")
         token, now = f"discreet_{fresh()}", self.clock()
+        if under is not None and now + 86_400 * days > under.until:
+            raise BadInput(f"the token would outlast the one that asks for it; give at most {_days(under.until - now)}")
         kept = ApiToken(fresh(6), person.name, " ".join(label.split())[:100], tuple(scopes), now + 86_400 * days)
         self.people.issue(digest_of(token), kept, now)
         return token
@@ -138,8 +137,7 @@ class Desk:
 
     def schema(self, source: Source) -> list[dict[str, Any]]:
         """The columns of a table: their declared kinds, and what the codebook says."""
-        where = source.path if "://" in source.path else str(self.folder / source.path)
-        table = read(where, table=source.data.table, types=source.data.types or None)
+        table = self.sources.opened(source)
         told = []
         for name in table.names:
             if name == source.data.person:
@@ -169,7 +167,7 @@ class Desk:
 
     def price(self, text: str, source: Source, person: Person) -> Asked:
         """A plan, priced; what was priced lately is remembered. [desk.1]"""
-        key = (text, source.name, person.name)
+        key = (text, source.model_dump_json(), person.name)  # a source may be declared anew
         with self._lock:
             if key in self._priced:
                 self._priced.move_to_end(key)
@@ -283,6 +281,9 @@ class Desk:
 
     def approve(self, which: str, steward: Person) -> Request:
         """A steward's yes."""
+        request = self.requests.find(which)
+        if request is not None and self.sources.named(request.source) is None:
+            raise BadInput("the table is closed, so nothing can be answered about it; decline the request")
         return self.requests.approve(which, steward.name, population=self._population(which), now=self.clock())
 
     def decline(self, which: str, person: Person, reason: str) -> Request:
@@ -357,10 +358,14 @@ class Desk:
 
     def _population(self, which: str) -> str:
         request = self.requests.find(which)
-        source = None if request is None else self.settings.table(request.source)
+        source = None if request is None else self.sources.known(request.source)
         if source is None:
             raise BadInput("there is no such request")
         return source.population.name
+
+
+def _days(seconds: float) -> str:
+    return f"{math.floor(seconds / 864) / 100:g} days"
 
 
 def _core(asked: Mapping[str, Any]) -> str:

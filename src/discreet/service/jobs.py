@@ -51,9 +51,11 @@ def work_off(desk: Desk, request: Request) -> None:
 
 
 def _answer(desk: Desk, request: Request) -> tuple[str | None, str | None]:
-    source = desk.settings.table(request.source)
-    if source is None or not desk.requests.approval(request):  # [jobs.1]
+    source = desk.sources.named(request.source)
+    if not desk.requests.approval(request):  # [jobs.1]
         return None, UNSIGNED
+    if source is None:
+        return None, CANNOT
     for equal in desk.requests.listed({"question": request.question, "state": "done"}):
         if equal.answered is not None and desk.ledger.answer(equal.answered) is not None:
             return equal.answered, None  # stored already: nothing is charged

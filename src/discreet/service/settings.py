@@ -6,10 +6,10 @@ Only this file names data, ledger and key. Nothing that comes over the network c
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, model_validator
 
 from discreet.errors import BadInput
 from discreet.plan.plan_file import Data, Population, Positive, Text
@@ -18,6 +18,7 @@ from discreet.plan.plan_tables import Name, Section
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.\-:\[\]]{1,200}$")]
 Role = Literal["analyst", "steward", "auditor", "admin"]  # those of the ledger's people
+T = TypeVar("T", bound=BaseModel)
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -113,6 +114,9 @@ class Settings(Section):
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     login: Login = Login()
     oidc: Oidc | None = None
+    folders: list[Name] = Field([])  # below which stewards may name files
+    databases: dict[Name, Name] = Field({})  # the addresses that stewards may name, by name
+    engines: dict[Name, Name] = Field({})  # likewise
     source: Annotated[list[Source], Field(min_length=1)]
 
     @property
@@ -133,7 +137,7 @@ class Settings(Section):
         return self.oidc is None or self.oidc.local
 
     def table(self, name: str) -> Source | None:
-        """A source by its name."""
+        """A source of service.toml by its name."""
         return next((source for source in self.source if source.name == name), None)
 
 
@@ -151,18 +155,10 @@ def read_settings(path: Path) -> Settings:
 def settings_of(content: Mapping[str, Any], name: str = "the settings") -> Settings:
     """The settings in a record; each source's ledger is the service's."""
     filled = dict(content)
-    for source in filled.get("source") or ():
-        if isinstance(source, dict) and isinstance(source.get("population"), dict):
-            ours = {"ledger": filled.get("ledger"), "key": filled.get("key"), "anchor": filled.get("anchor")}
-            source["population"] = {**source["population"], **{k: v for k, v in ours.items() if v is not None}}
-        if isinstance(source, dict) and isinstance(source.get("data"), dict):
-            source["data"] = {"unit": "person", **source["data"]}
-    try:
-        found = Settings.model_validate(filled)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise BadInput(f"{name}: {where}: {str(first['msg']).removeprefix('Value error, ')}") from None
+    ours = {part: filled[part] for part in ("ledger", "key", "anchor") if filled.get(part) is not None}
+    if isinstance(filled.get("source"), list):
+        filled["source"] = [_filled(one, ours) for one in filled["source"]]
+    found = _valid(Settings, filled, name)
     names = [source.name for source in found.source]
     if len(set(names)) < len(names):
         raise BadInput(f"{name}: two sources have one name; give each its own")
@@ -171,3 +167,30 @@ def settings_of(content: Mapping[str, Any], name: str = "the settings") -> Setti
     if not found.names and found.host not in LOOPBACK and found.host != "::1":
         raise BadInput(f"{name}: give names, under which browsers call this server, as it listens on {found.host}")
     return found
+
+
+def source_of_record(record: Mapping[str, Any], settings: Settings, name: str) -> Source:
+    """One source in a record, as an entry of service.toml would be."""
+    ours = settings.model_dump(include={"ledger", "key", "anchor"}, exclude_none=True)
+    found = _valid(Source, _filled(record, ours), name)
+    if found.population.analyst is not None:
+        raise BadInput(f"{name} names an analyst; who asks is known from who has signed in: leave it out")
+    return found
+
+
+def _filled(record: Any, ours: Mapping[str, Any]) -> Any:
+    """A source's record, with the service's own ledger, and the usual unit."""
+    if not isinstance(record, dict):
+        return record
+    population, data = record.get("population"), record.get("data")
+    more: dict[str, Any] = {"population": {**population, **ours}} if isinstance(population, dict) else {}
+    return record | more | ({"data": {"unit": "person", **data}} if isinstance(data, dict) else {})
+
+
+def _valid(model: type[T], record: Any, name: str) -> T:
+    try:
+        return model.model_validate(record)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise BadInput(f"{name}: {where}: {str(first['msg']).removeprefix('Value error, ')}") from None

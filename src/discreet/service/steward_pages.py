@@ -55,7 +55,7 @@ def review(which: str, who: Steward) -> HTMLResponse:
 def _review(which: str, who: Visitor, says: str) -> str:
     desk = who.desk
     found = desk.requests.find(which)
-    source = None if found is None else desk.settings.table(found.source)
+    source = None if found is None else desk.sources.known(found.source)
     if found is None or source is None:
         raise HTTPException(404)
     part = desk.part(source, found.analyst)
@@ -125,7 +125,7 @@ def publish(which: str, sent: Sent) -> Response:
 
 
 def _rules(who: Visitor, says: str = "") -> str:
-    tables = [(source, who.desk.schema(source)) for source in who.desk.settings.source]
+    tables = [(source, who.desk.schema(source)) for source in who.desk.sources.all()]
     analysts = [one.name for one in who.desk.people.all() if one.role == "analyst" and one.active]
     rules = who.desk.requests.rules()
     return render("rules.html", visitor=who, title="Rules", tables=tables, rules=rules, analysts=analysts, says=says)
@@ -163,7 +163,7 @@ def _people(who: Visitor, says: str = "", password: tuple[str, str] | None = Non
     parts = {(name, part): budget_of(account) for name, part, account in desk.ledger.accounts()}
     allowed = ROLES if who.person.role == "admin" else ("analyst", "auditor")
     return render(
-        "people.html", visitor=who, title="People", people=desk.people.all(), sources=desk.settings.source, parts=parts,
+        "people.html", visitor=who, title="People", people=desk.people.all(), sources=desk.sources.all(), parts=parts,
         roles=allowed, says=says, password=password,
     )  # fmt: skip
 
@@ -214,11 +214,3 @@ def change_person(name: str, action: str, sent: Sent) -> HTMLResponse:
     except BadInput as error:
         return HTMLResponse(_people(sent.visitor, str(error)), 422)
     return HTMLResponse(_people(sent.visitor, password=shown))
-
-
-@router.get("/sources")
-def sources(who: Keeper) -> HTMLResponse:
-    """The tables and their budgets, as service.toml declares them."""
-    told = [(one, budget_of(who.desk.ledger.account(one.population.name))) for one in who.desk.settings.source]
-    pace = who.desk.pace
-    return HTMLResponse(render("sources.html", visitor=who, title="Sources", tables=told, pace=pace))

@@ -19,6 +19,21 @@ from discreet.version import __version__
 
 SHARE: Final = re.compile(r'class="(up|down)" style="--share:(\d{1,3})%"')
 SHARES: Final = "".join(f".share-{share}{{--share:{share}%}}" for share in range(101))
+LINE: Final = re.compile(
+    r"(?:release (?P<id>[^\s:]+): )?"
+    r"(?:(?P<gone>added|removed) \((?P<asks>.*)\)|(?P<what>[\w.]+): (?P<old>.*?) -> (?P<new>.*))",
+    re.DOTALL,
+)
+NUMBERED: Final = re.compile(r"q\d+")
+WORDS: Final = {
+    "where": "only where",
+    "groupby": "for each",
+    "keys": "groups",
+    "description": "what it is for",
+    "outcome": "outcome or second column",
+    "spend.epsilon": "epsilon",
+    "spend.delta": "delta",
+}
 ROLES: Final = {"analyst": "Analyst", "steward": "Data steward", "auditor": "Auditor", "admin": "Administrator"}
 SORTS: Final = ("title", "analyst", "source", "state", "epsilon", "made", "due", "decided_by", "decided")
 STATES: Final = {
@@ -77,9 +92,27 @@ def _place(entry: Any) -> Any:
 
 
 def worded(line: str) -> str:
-    """A line of what differs between two plans, for somebody who has not seen their texts."""
-    said = re.sub(r"^release q(\d+)", r"question \1", line)
-    return said.removeprefix("spend.").replace("options.", "", 1).replace(" -> ", " → ")
+    """A line of what differs between two plans, as a sentence for somebody who has not seen their texts.
+
+    >>> worded('release q2: where: not given -> "age >= 18"'), worded("spend.epsilon: 0.2 -> 0.3")
+    ('Question 2, only where: age >= 18 instead of nothing.', 'Epsilon: 0.3 instead of 0.2.')
+    """
+    found = LINE.fullmatch(line)
+    if found is None:
+        return line
+    question, what, old, new = found["id"], found["what"], found["old"], found["new"]
+    place = "" if question is None else question[NUMBERED.fullmatch(question) is not None :]
+    who = f"Question {place}" if place else ""
+    if found["gone"] is not None:
+        return f"{who} {'is new' if found['gone'] == 'added' else 'is gone'}: {found['asks']}."
+    name = WORDS.get(what, what.removeprefix("spend.").removeprefix("options.").replace("_", " "))
+    told = f"{who}, {name}" if who else name[:1].upper() + name[1:]
+    return f"{told}: {_plainly(new)} instead of {_plainly(old)}."
+
+
+def _plainly(shown: str) -> str:
+    """A value of a plan without the signs of JSON."""
+    return "nothing" if shown in ("not given", '""', "[]", "{}") else re.sub(r'"((?:[^"\\]|\\.)*)"', r"\1", shown)
 
 
 def when(seconds: float | None) -> str:

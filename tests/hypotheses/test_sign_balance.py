@@ -163,7 +163,11 @@ def test_sides_and_ties() -> None:
         assert up + down >= 1
         assert both == pytest.approx(min(1.0, 2 * min(up, down)))
         assert (up < down) == (balance > 0) or balance == 0
-    assert seen_at(100, 0, Fraction(1, 2)).p_value("greater") > 0.5
+    even = seen_at(100, 0, Fraction(1, 2))
+    other = beyond(100, even.scales[1])[1]  # P(Z != 0)
+    assert even._tail(100, 100) == 1.0
+    assert even._tail(100, 100, strict=True) == pytest.approx(other, abs=1e-9)
+    assert min(even.p_value("greater"), even.p_value("less")) >= 1 - other / 2
 
 
 @pytest.mark.claim("sign_balance.2")

@@ -17,6 +17,7 @@ from discreet.hypotheses.goodness_of_fit import (
     misfit,
     null_fits,
     null_fits_in,
+    uncounted_misfit,
     whole_of,
 )
 from discreet.hypotheses.private_sizes import noisy_sizes
@@ -96,15 +97,39 @@ def test_the_level_holds_for_a_private_number_of_people(size: int, epsilon: floa
 
 
 @pytest.mark.claim("goodness_of_fit.2")
-def test_tables_that_grow_by_one_person_have_the_distribution_of_their_size() -> None:
+@pytest.mark.parametrize("given", [(0.7, 0.2, 0.1), (0.6, 0.2), (1.0, 0.0)])
+def test_tables_that_grow_by_one_person_have_the_distribution_of_their_size(given: tuple[float, ...]) -> None:
     """The running sums against the formula: quantiles of 20,000 tables of 30 people, 5 of whom came one by one."""
-    chances, scale, draws = whole_of((0.7, 0.2, 0.1)), laplace_scale(1, 1.0), 20_000
+    chances, scale, draws = whole_of(given), laplace_scale(1, 1.0), 20_000
     spreads = 30 * chances * (1 - chances) + LaplaceDistribution(scale).sd ** 2
     *_, last = null_fits_in(stream(1), range(25, 31), chances, spreads=spreads, scale=scale, draws=draws)
     table = stream(2).multinomial(30, chances, draws)
-    table = table + laplace(stream(3), table.shape, scale)
-    once = ((table - table.sum(axis=1, keepdims=True) * chances) ** 2 / spreads).sum(axis=1)
+    once = uncounted_misfit(table + laplace(stream(3), table.shape, scale), chances, spreads, scale)
     assert stats.ks_2samp(last, once).pvalue > 1e-6
+
+
+@pytest.mark.claim("goodness_of_fit.2")
+def test_what_fits_in_no_cell_counts_above_a_standard_deviation_where_nothing_is_expected() -> None:
+    scale = laplace_scale(2, 1.0)
+    sd = LaplaceDistribution(scale).sd
+    full, open_ended = whole_of((0.5, 0.5)), whole_of((0.5, 0.3))
+    for far, adds in ((-50, 0.0), (0, 0.0), (2, 0.0), (9, (9 / sd - 1) ** 2)):
+        table, spreads = np.array([[60, 40, far]]), np.full(3, 40.0)
+        assert misfit(table, 100, full, scale)[0] == pytest.approx(200 / (25 + sd**2) + adds)
+        assert uncounted_misfit(table, full, spreads, scale)[0] == pytest.approx(200 / 40 + adds)
+        apart = np.array([10, 10, far - 20])
+        spread = 100 * open_ended * (1 - open_ended) + sd**2
+        assert misfit(table, 100, open_ended, scale)[0] == pytest.approx(((apart - apart.mean()) ** 2 / spread).sum())
+        apart = table[0] - (100 + far) * open_ended
+        assert uncounted_misfit(table, open_ended, spreads, scale)[0] == pytest.approx((apart**2 / 40).sum())
+
+
+def test_people_who_fit_in_no_cell_are_found() -> None:
+    """One in five, where the null hypothesis says nobody."""
+    rows = ["a"] * 240 + ["b"] * 240 + ["c"] * 120
+    for relation in (REPLACE, ADD):
+        test = FitTest(AB, (0.5, 0.5), 1.0, neighbours=relation, draws=999)
+        assert test.release(rows, Seeded(2)).value.decide(0.01)
 
 
 def test_a_private_number_of_people_costs_no_power() -> None:

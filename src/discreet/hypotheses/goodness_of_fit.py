@@ -13,9 +13,11 @@ Why
     [goodness_of_fit.2] The statistic is a function of the noisy counts, whose distribution under the null hypothesis is
     known and simulated: [null_distributions.2]. It is sum (d - mean d)^2 / (n p (1 - p) + V) over the cells, d = c - n
     p and V the variance of the noise: cells where noise is all there is count little, and the sum of all d, which is
-    noise alone, counts nothing. Under ADD_OR_REMOVE the noisy total stands for n in the numerators, and the noisy
-    number of before, with noise of its own, in the denominators, which are therefore constants for the counts; the
-    p-value is the largest of all n in a band around the noisy total: [null_distributions.3].
+    noise alone, counts nothing. Where the probabilities sum to 1 nothing is expected in the cell of what fits in no
+    other: it adds only what is above one standard deviation of the noise. Under ADD_OR_REMOVE the noisy total stands
+    for n in the numerators, and the noisy number of before, with noise of its own, in the denominators, which are
+    therefore constants for the counts; the p-value is the largest of all n in a band around the noisy total:
+    [null_distributions.3].
 Needs
     Public categories or bins; n epsilon of 10 where n is public. (Where it is private and there are hardly any people,
     the p-value is about uniform.)
@@ -137,8 +139,9 @@ class FitTest:
         noisy = rng.blur(exact_counts, sensitivity=1, cost=Laplace(rest))  # [goodness_of_fit.1]
         chances, scale = whole_of(self.probabilities), laplace_scale(1, rest)
         spreads = about * chances * (1 - chances) + LaplaceDistribution(scale).sd ** 2
-        observed = float((((noisy - noisy.sum() * chances) ** 2) / spreads).sum())
-        band = size_band(int(noisy.sum()), len(chances), scale)
+        observed = float(uncounted_misfit(noisy[None, :], chances, spreads, scale)[0])
+        cells = expected(chances)
+        band = size_band(int(noisy[:cells].sum()), cells, scale)
         draws = fewer(self.draws, len(chances) + 4 * len(band))
         generator = simulated.stream(rng.below(2**63))
         drawn = null_fits_in(generator, band, chances, spreads=spreads, scale=scale, draws=draws)
@@ -147,9 +150,30 @@ class FitTest:
 
 def misfit(table: Integers, size: int, chances: Floats, scale: Any) -> Floats:
     """sum (d - mean d)^2 / (n p (1 - p) + V), d = c - n p, of each row of counts. [goodness_of_fit.2]"""
-    apart = table - size * chances
-    spreads = size * chances * (1 - chances) + LaplaceDistribution(scale).sd ** 2
+    cells = expected(chances)
+    apart, within = table[:, :cells] - size * chances[:cells], chances[:cells]
+    spreads = size * within * (1 - within) + LaplaceDistribution(scale).sd ** 2
     found: Floats = ((apart - apart.mean(axis=1, keepdims=True)) ** 2 / spreads).sum(axis=1)
+    return found + outside(table[:, cells:], scale)
+
+
+def uncounted_misfit(table: Integers, chances: Floats, spreads: Floats, scale: Any) -> Floats:
+    """sum (c - total p)^2 / spread of each row of counts. [goodness_of_fit.2]"""
+    cells = expected(chances)
+    apart = table[:, :cells] - table[:, :cells].sum(axis=1, keepdims=True) * chances[:cells]
+    found: Floats = (apart**2 / spreads[:cells]).sum(axis=1)
+    return found + outside(table[:, cells:], scale)
+
+
+def expected(chances: Floats) -> int:
+    """The number of cells, without the last one, of what fits in no other, if nothing is expected there."""
+    return len(chances) - int(chances[-1] == 0)
+
+
+def outside(table: Any, scale: Any) -> Floats:
+    """What counts that should be 0 add: the squares of their standard deviations above the first.
+    [goodness_of_fit.2]"""
+    found: Floats = (np.maximum(table / LaplaceDistribution(scale).sd - 1, 0.0) ** 2).sum(axis=1)
     return found
 
 
@@ -167,9 +191,11 @@ def null_fits_in(
 
     The tables for n + 1 people are those for n with one person more. Three sums over the cells are kept up to date.
     """
-    first = band[0]
+    first, listed = band[0], expected(chances)
     table = generator.multinomial(first, chances, draws) - first * chances
     table = table + simulated.laplace(generator, table.shape, scale)
+    beside = outside(table[:, listed:], scale)
+    table, chances, spreads = table[:, :listed], chances[:listed], spreads[:listed]
     totals = table.sum(axis=1)  # less `first`, as all counts are less what they are expected to be
     squares, products = (table**2 / spreads).sum(axis=1), (table * chances / spreads).sum(axis=1)
     constant, every, edges = float((chances**2 / spreads).sum()), np.arange(draws), np.cumsum(chances)[:-1]
@@ -180,7 +206,7 @@ def null_fits_in(
             products += (chances / spreads)[cells]
             table[every, cells] += 1
             totals += 1
-        yield squares - 2 * totals * products + totals**2 * constant
+        yield squares - 2 * totals * products + totals**2 * constant + beside
 
 
 def whole_of(probabilities: tuple[float, ...]) -> Floats:

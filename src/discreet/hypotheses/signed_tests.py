@@ -4,8 +4,9 @@ Releases
     Signs: a noisy number of positive differences. Ranks: the noisy sum of the ranks of the absolute differences that
     are positive. SymmetryTest is one of the two, by the public (or noisy) number of rows and epsilon unless told which.
     The p-value is computed from it.
-    Where the number of rows is private: of signs the noisy numbers of both kinds; of ranks a noisy number m of rows
-    first, the rest is of a table of m rows. SymmetryTest first looks at a rough number of rows, for 3% of epsilon.
+    Where the number of rows is private: of signs a noisy number and their noisy balance (hypotheses/sign_balance.py),
+    or the noisy numbers of both kinds; of ranks a noisy number m of rows first, the rest is of a table of m rows.
+    SymmetryTest first looks at a rough number of rows, for 3% of epsilon.
 Promise
     [signed_tests.1] Of signs it is pure epsilon: replacing one difference moves the number by at most 1.
     [signed_tests.2] Of ranks it is pure epsilon: replacing one of n differences moves the sum by at most n.
@@ -25,7 +26,8 @@ Why
     1/2) and, with canonical noise, [proportion.3]; the sum is that of the k = 1, ..., n with fair coins, with the
     characteristic function prod cos(k t / 2), then [null_distributions.1].
     [signed_tests.4] Signs: a row's coin is of its secret word, so that a row added leaves the other signs alone:
-    [proportion.2]; how many are positive is Bin(n, 1/2), whatever n is: [proportion.4]. Ranks: m rows are seated, and
+    [sign_balance.1] or, for very large or small epsilons, [proportion.2]; how many are positive is Bin(n, 1/2),
+    whatever n is: [sign_balance.2], [proportion.4]. Ranks: m rows are seated, and
     missing differences stand in where there are fewer: [private_sizes.1]. Coins and places are those of the rows'
     secret words, so that they move with their rows. A missing difference has the sign of a coin, which is what the null
     hypothesis says of any row: [private_sizes.2].
@@ -38,7 +40,7 @@ Accuracy
     Signed ranks: noise of scale n / epsilon against a standard deviation of n^1.5 / 3.5. A private number of rows costs
     a tenth of epsilon. For a small shift of normal differences ranks keep 0.955 of the information and signs 0.637;
     noise adds 24 and 8 over n epsilon^2 of the variance. So signs find more where n epsilon^2 is below 24. Under
-    ADD_OR_REMOVE noise adds 30 and 4, and the bound is 45.
+    ADD_OR_REMOVE noise adds 30 and 3, and the bound is 45.
 Source
     Awan and Slavkovic 2018 (signs); Wilcoxon 1945, Pratt 1959; Couch et al. 2019 for private signed ranks, there with
     noise of the same size on the sum of all signed ranks.
@@ -66,6 +68,7 @@ from discreet.hypotheses.private_sizes import (
     uniform,
 )
 from discreet.hypotheses.result import pure
+from discreet.hypotheses.sign_balance import Balance, noisy_balance, suits
 from discreet.noise.additive import total
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.declaration import Columns, Public, number, statistic
@@ -79,10 +82,9 @@ from discreet.statistics.proportion import (
     LEAST,
     Alternative,
     KnownSize,
-    PrivateSize,
-    Proportion,
     centred,
     check_alternative,
+    noisy_pair,
 )
 from discreet.tables.entries import numbers, public_size
 from discreet.worlds.shapes import shifted_sample
@@ -190,15 +192,18 @@ def tested_ranks(test: SymmetryTest, values: Floats, drawn: Coins, places: Integ
 
 def signs_released(test: SymmetryTest, values: Floats, rng: Randomness, name: str) -> Release[TestResult]:
     """The sign test where the number of rows is private: that half of them are positive. [signed_tests.4]"""
-    heads = uniform(secret_words(values, secret_key(rng))) < 0.5
-    found = Proportion(test.epsilon, test.neighbours, test.unit).release(signs(values, heads), rng)  # [signed_tests.4]
-    blank: Release[TestResult] = Release(test.guarantee, replace(found.provenance, mechanism="SignTest"), name=name)
-    if found.refusal is not None:
-        counted, drawn = found.provenance.parameters["counted"], float(1 / laplace_scale(1, test.epsilon))
-        to_do = what_to_do(round(counted), drawn, (LEAST + MISCOUNTED) / drawn, noisy=False, scales=False)
-        return replace(blank, refusal=f"too few differences: about {counted:.0f}, by a noisy count; {to_do}")
-    assert isinstance(found.spread, PrivateSize)
-    return replace(blank, answer=TestResult(found.value, found.spread.p_value(0.5, test.alternative)))
+    found = signs(values, uniform(secret_words(values, secret_key(rng))) < 0.5)
+    draw = noisy_balance if suits(test.epsilon) else noisy_pair
+    seen = draw(int(found.sum()), len(found), test.epsilon, rng)  # [signed_tests.4]
+    shown = {"neighbours": test.neighbours, "rows": None, "counted": seen.size}
+    blank: Release[TestResult] = Release(test.guarantee, Provenance("SignTest", shown, rng.secure), name=name)
+    if not seen.enough:
+        drawn = float(1 / laplace_scale(1, test.epsilon))
+        to_do = what_to_do(round(seen.size), drawn, (LEAST + MISCOUNTED) / drawn, noisy=False, scales=False)
+        return replace(blank, refusal=f"too few differences: about {seen.size:.0f}, by a noisy count; {to_do}")
+    even = {} if isinstance(seen, Balance) else {"null": 0.5}
+    p_value = seen.p_value(alternative=test.alternative, **even)  # [sign_balance.2], [proportion.4]
+    return replace(blank, answer=TestResult(seen.share, p_value))
 
 
 def seats(values: Floats, size: int, key: bytes) -> tuple[Floats, Coins, Integers]:

@@ -102,16 +102,21 @@ class Proportion:
             noisy = rng.blur(yes, sensitivity=1, cost=Laplace(self.epsilon))  # [proportion.1]
             spread = KnownSize(noisy + centred(rng), size, drawn)
         else:
-            # [proportion.2]
-            both = rng.blur(np.array([yes, len(values) - yes]), sensitivity=1, cost=Laplace(self.epsilon))
-            ayes, noes = (int(count) + rest(rng, drawn) for count in both)  # [proportion.4]
-            spread = PrivateSize(ayes, noes, drawn)
+            spread = noisy_pair(yes, len(values), self.epsilon, rng)  # [proportion.2]
         parameters = {"neighbours": self.neighbours, "rows": size} | ({"counted": spread.size} if size is None else {})
         provenance = Provenance("Proportion", parameters, rng.secure)
         if not spread.enough:
             refusal = too_few(spread.size, drawn, NAMED)
             return Release(self.guarantee, provenance, refusal=refusal, name="proportion")
         return Release(self.guarantee, provenance, spread.share, spread=spread, name="proportion")
+
+
+def noisy_pair(yes: int, size: int, epsilon: Number, rng: Randomness) -> "PrivateSize":
+    """The noisy numbers of yes and of no entries. [proportion.2]"""
+    drawn = float(1 / laplace_scale(1, epsilon))
+    both = rng.blur(np.array([yes, size - yes]), sensitivity=1, cost=Laplace(epsilon))  # [proportion.2]
+    ayes, noes = (int(count) + rest(rng, drawn) for count in both)  # [proportion.4]
+    return PrivateSize(ayes, noes, drawn)
 
 
 def centred(rng: Randomness) -> float:

@@ -46,13 +46,13 @@ from discreet.errors import BadInput, DiscreetError, Refused
 from discreet.privacy.declaration import Columns, Public, Statistic
 from discreet.privacy.exact import exact, is_number, show
 from discreet.privacy.guarantee import SMALLEST_EPSILON, Guarantee, Neighbours, check_budget
-from discreet.privacy.loss import Approximate, Laplace, Loss, alongside, group_delta
+from discreet.privacy.loss import Approximate, Laplace, Loss, alongside, delta_of_one
 from discreet.privacy.mechanism import Mechanism, Randomness, by_group, check, check_machine, in_full
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import TestResult, plain
 from discreet.subsample.block_exchange import FarTable
 from discreet.tables.apart import Apart
-from discreet.tables.arranging import arranged, empty_columns, present, whole_columns
+from discreet.tables.arranging import arranged, empty_columns, held, present, whole_columns
 from discreet.tables.dates import as_dates, by_quantile, dated
 from discreet.tables.grouped_folds import by_members
 from discreet.tables.grouping import Grouping
@@ -134,11 +134,12 @@ def price(
     delta = options.get("delta", 0.0) if "delta" in statistic.options else options.pop("delta", 0.0)
     if not is_number(epsilon) or not epsilon > 0 or not is_number(delta) or delta < 0:  # type: ignore[operator]
         raise BadInput(f"epsilon is {epsilon!r} and delta {delta!r}; give numbers, epsilon above 0, for example 0.5")
+    whole = {name: options[name] for name in ("epsilon", "delta") if name in options}
     relation = Neighbours.ADD_OR_REMOVE if part else people.neighbours
     share, rest = exact(epsilon), exact(delta)  # type: ignore[arg-type]
     halved = relation is not people.neighbours and not (statistic.name == "count" and grouping is None)
     if halved:  # [asking.2]
-        share, rest = share / TWO, _delta_of_one(share, rest)
+        share, rest = share / TWO, delta_of_one(share, rest)
     finder = None
     if grouping is not None and grouping.keys is None:  # [asking.3]
         if not rest:
@@ -160,8 +161,9 @@ def price(
     try:
         mechanism = made(statistic, public, columns, options)  # [asking.1]
     except BadInput:
-        if not (halved and delta) or not _is_made(statistic, public, columns, options | {"epsilon": epsilon}, delta):
+        if not (halved and delta):
             raise
+        made(statistic, public, columns, options | whole)  # whatever else is wrong is said first
         raise BadInput(
             f"how many people it is about is private, and to replace one may remove one and add another: at half of "
             f"epsilon {show(epsilon)} that leaves a delta of {show(rest)} of {show(delta)}, too little for noise on a "  # type: ignore[arg-type]
@@ -179,17 +181,6 @@ def price(
         guarantee = replace(mechanism.guarantee, neighbours=people.neighbours, unit=people.unit)
     cost: dict[str, Any] = {"guarantee": guarantee, "loss": loss, "halved": halved, "finder": finder}
     return Price(mechanism=mechanism, relation=relation, size=counted, **cost)
-
-
-def _is_made(
-    statistic: Statistic, public: Public, columns: Mapping[str, Columns | None], options: Mapping[str, Any], delta: Any
-) -> bool:
-    """Whether there is a mechanism at this delta."""
-    try:
-        made(statistic, public, columns, {**options, "delta": delta} if "delta" in statistic.options else options)
-    except BadInput:
-        return False
-    return True
 
 
 def made(
@@ -384,7 +375,7 @@ def prepare(
         asked.facts,
         options,
         part=condition is not None or grouping is not None or asked.leaves_out,
-        size=lambda: public_size(table, people.person),
+        size=partial(table.public_people, people.person),
         schema=schema,
         grouping=grouping,
     )
@@ -405,23 +396,3 @@ def labelled(release: Release[Any], guarantee: Guarantee, notes: list[str], name
     full = f"{name}, {release.name}" if name and isinstance(release.answer, TestResult) else name or release.name
     refusal = release.refusal and in_full(release.refusal, guarantee, release.guarantee)
     return replace(release, guarantee=guarantee, provenance=history, name=full, refusal=refusal)
-
-
-def _delta_of_one(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """A delta that comes to no more than `delta` for two people, at half of epsilon each. [asking.2]"""
-    if not delta:
-        return delta
-    weight = Fraction(group_delta(float(epsilon / TWO), 1e-300, TWO)) / Fraction(1e-300)
-    return exact(float(delta / weight * Fraction(999_999, 1_000_000)))
-
-
-def held(values: Any) -> Any:
-    """A column in memory."""
-    return np.concatenate([np.empty(0, values.kind), *values]) if isinstance(values, Stream) else values
-
-
-def public_size(table: Table, person: str | None) -> int:
-    """The number of people, counted where it is public."""
-    if not (size := table.people(person)):
-        raise BadInput("the table is empty; a statistic needs at least 1 row")
-    return size

@@ -30,13 +30,13 @@ from discreet.privacy.exact import Number
 from discreet.privacy.mechanism import Mechanism, Wrapped
 from discreet.privacy.release import Release
 from discreet.sandbox.sandbox import Sandbox
-from discreet.subsample.aggregate import ShapedSpread, SubsampleAggregate, Trust, check_seconds
+from discreet.subsample.aggregate import SubsampleAggregate, Trust, check_seconds
 from discreet.subsample.batched import Batched, batched
 from discreet.subsample.block_table import BlockTable, table_of
 from discreet.subsample.counted_people import CountedPeople
 from discreet.subsample.estimators import Fit, SklearnFit, adapted
 from discreet.subsample.fit_request import Instead, Whole, planned
-from discreet.subsample.returned import Shape
+from discreet.subsample.returned import Shape, ShapedSpread
 from discreet.tables.entries import numbers_of
 from discreet.tables.streams import Engine
 from discreet.worlds.assumptions import MANY, ONE, About, World, flat

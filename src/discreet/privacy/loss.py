@@ -145,6 +145,14 @@ def group_delta(epsilon: Number, delta: Number, size: int) -> float:
     return min(1.0, float(delta) * expm1(power) / expm1(small) * (1 + 1e-12))  # above the rounding of the floats
 
 
+def delta_of_one(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """A delta that comes to no more than `delta` for two people, at half of epsilon each."""
+    if not delta:
+        return delta
+    weight = Fraction(group_delta(float(epsilon / 2), 1e-300, 2)) / Fraction(1e-300)
+    return exact(float(delta / weight * Fraction(999_999, 1_000_000)))
+
+
 def alongside(loss: Loss) -> float:
     """The epsilon of a pure mechanism that costs no more than some one part of a loss; 0 where none is known.
 

@@ -168,7 +168,8 @@ def dated(shown: Shown) -> NamedNumber | None:
     """A date and the ends of its interval as days since 1970; None of what is no date.
 
     >>> from discreet.privacy.intervals import Interval
-    >>> found = dated(Shown("start", Scalar("1970-01-11"), (), Interval("1970-01-10", "1970-01-12 12:00:00")))
+    >>> ends = Interval("1970-01-10", "1970-01-12 12:00:00", confidence=0.95, about="a date", population=True)
+    >>> found = dated(Shown("start", Scalar("1970-01-11"), (), ends))
     >>> found.value, found.low, found.high
     (10.0, 9.0, 11.5)
     """

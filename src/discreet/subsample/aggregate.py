@@ -44,7 +44,7 @@ from discreet.engines.local import Local, hushed, silence
 from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import is_number
 from discreet.privacy.guarantee import Guarantee, Neighbours
-from discreet.privacy.intervals import Interval, Spread, check_confidence
+from discreet.privacy.intervals import check_confidence
 from discreet.privacy.loss import Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, refusal_of
 from discreet.privacy.release import Provenance, Release
@@ -58,7 +58,7 @@ from discreet.subsample.estimators import Fit, SourceFit
 from discreet.subsample.friendly_aggregate import BlockFriends
 from discreet.subsample.partition import Blocks, units
 from discreet.subsample.remaining_bias import RemainingBias, allowing_for_lost
-from discreet.subsample.returned import Shape, texts
+from discreet.subsample.returned import Shape, ShapedSpread, texts
 from discreet.subsample.run_block import Correct, block_row, opened, passing_on_interrupts
 from discreet.tables.streams import Engine
 
@@ -68,42 +68,6 @@ UNREAD: Final = b""  # what comes back of blocks whose rows cannot be had
 CHUNKS: Final = 16  # tasks a run: one task a block costs more than the fits
 Floats = npt.NDArray[np.float64]
 Trust = Literal["own", "sandbox"]
-
-
-@dataclass(frozen=True, slots=True)
-class ShapedSpread:
-    """The same spread with its ends as the estimator would return them: a number, names, a matrix."""
-
-    inner: Spread
-    shaped: Callable[[Any], Any]
-    confidence: float = 0.95  # what is shown unless another is asked for
-    about: str = ""  # what it is for, where that is not what `inner` says
-
-    @property
-    def sampling(self) -> Any:
-        """Standard deviations from sampling."""
-        return None if self.inner.sampling is None else self.shaped(self.inner.sampling)
-
-    @property
-    def privacy(self) -> Any:
-        """Standard deviations from the noise."""
-        return None if self.inner.privacy is None else self.shaped(self.inner.privacy)
-
-    @property
-    def target(self) -> str:
-        """What was done to the rows, where the name alone would mislead."""
-        return str(getattr(self.inner, "target", ""))
-
-    @property
-    def limit(self) -> Any:
-        """Of anybody's influence, where there is one."""
-        return getattr(self.inner, "limit", None)
-
-    def interval(self, confidence: float) -> Interval:
-        """Both ends in shape."""
-        inner = self.inner.interval(confidence)
-        about = self.about or inner.about
-        return replace(inner, low=self.shaped(inner.low), high=self.shaped(inner.high), about=about)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ else. A column of numpy's types has no declared type ([entries.2]) and is made u
 that is declared as text has no values to make rows from; declare `names=` then, or its `categories=`.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from discreet.engines.local import silence
 from discreet.errors import BadInput
+from discreet.privacy.intervals import Interval, Spread
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.estimators import Fit
 
@@ -236,3 +237,39 @@ def found_shape(fit: Fit, table: BlockTable) -> Shape:
         "declare it: names=['slope', 'intercept'], names='number', names=3 or labels=[...]; or declare the public "
         "categories that it needs: categories={'sex': ['F', 'M']}"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ShapedSpread:
+    """The same spread with its ends as the estimator would return them: a number, names, a matrix."""
+
+    inner: Spread
+    shaped: Callable[[Any], Any]
+    confidence: float = 0.95  # what is shown unless another is asked for
+    about: str = ""  # what it is for, where that is not what `inner` says
+
+    @property
+    def sampling(self) -> Any:
+        """Standard deviations from sampling."""
+        return None if self.inner.sampling is None else self.shaped(self.inner.sampling)
+
+    @property
+    def privacy(self) -> Any:
+        """Standard deviations from the noise."""
+        return None if self.inner.privacy is None else self.shaped(self.inner.privacy)
+
+    @property
+    def target(self) -> str:
+        """What was done to the rows, where the name alone would mislead."""
+        return str(getattr(self.inner, "target", ""))
+
+    @property
+    def limit(self) -> Any:
+        """Of anybody's influence, where there is one."""
+        return getattr(self.inner, "limit", None)
+
+    def interval(self, confidence: float) -> Interval:
+        """Both ends in shape."""
+        inner = self.inner.interval(confidence)
+        about = self.about or inner.about
+        return replace(inner, low=self.shaped(inner.low), high=self.shaped(inner.high), about=about)

@@ -68,6 +68,11 @@ def put_together(
     return rows({**placed, **more})
 
 
+def held(values: Any) -> Any:
+    """A column in memory."""
+    return np.concatenate([np.empty(0, values.kind), *values]) if isinstance(values, Stream) else values
+
+
 def drops(want: Want) -> bool:
     """Whether a missing entry leaves the row out."""
     return isinstance(want.missing, str) and want.missing == "drop"

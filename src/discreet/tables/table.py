@@ -100,6 +100,12 @@ class Table:
             return apart.people()  # [apart.1]
         return owners(self._gathered(question, parts)[1], self.kinds[person])[1]
 
+    def public_people(self, person: str | None) -> int:
+        """The same, where it is public: an empty table is refused."""
+        if not (size := self.people(person)):
+            raise BadInput("the table is empty; a statistic needs at least 1 row")
+        return size
+
     def suggested_types(self) -> dict[str, str]:
         """What the first rows of a text file suggest for `types=`: data, for their owner alone."""
         source: Any = getattr(self._source, "inner", self._source)

@@ -63,7 +63,7 @@ def list_(ledger: Where, key: Key = None, anchor: Anchor = None, as_json: Json =
 
     Example: discreet ledger list region.ledger --json
     """
-    from discreet.cli.ledger_tables import account_record, accounts_table, promises, show
+    from discreet.cli.ledger_prints import account_record, accounts_table, promises, show
 
     with _opened(ledger, key, anchor) as book:
         accounts = book.accounts()
@@ -92,7 +92,7 @@ def show_(
 
     Example: discreet ledger show region.ledger patients --last 20 --answers
     """
-    from discreet.cli.ledger_tables import account_record, answer_lines, charge_record, charges_table, show, total_line
+    from discreet.cli.ledger_prints import account_record, answer_lines, charge_record, charges_table, show, total_line
 
     with _opened(ledger, key, anchor) as book:
         account, charges = book.account(population), book.entries(population, last=last)
@@ -280,7 +280,7 @@ def budget(
 
     Example: discreet ledger budget region.ledger patients --epsilon 0.2 --analyst ann
     """
-    from discreet.cli.ledger_tables import account_record, how_many
+    from discreet.cli.ledger_prints import account_record, how_many
     from discreet.errors import BadInput, clean
 
     terms = {"delta": delta, "unit": unit, "neighbours": neighbours, "accounting": accounting}

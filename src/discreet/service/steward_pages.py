@@ -7,6 +7,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.errors import BadInput
 from discreet.ledger.service_people import ROLES
+from discreet.ledger.service_requests import Request
 from discreet.service.analyst_pages import source_of
 from discreet.service.asked_plan import purpose
 from discreet.service.desk import budget_of
@@ -69,15 +70,21 @@ def _review(which: str, who: Visitor, says: str) -> str:
     )  # fmt: skip
 
 
-@router.post("/inbox/{which}/approve")
-def approve(which: str, sent: Sent) -> Response:
-    """Yes: the plan's digest is signed into the ledger."""
+def _of_another(which: str, sent: Sent) -> Request:
+    """A request that this steward may decide in favour of: nobody does so for their own."""
     sent.visitor.must_be("steward")
     found = sent.desk.requests.find(which)
     if found is None:
         raise HTTPException(404)
     if found.analyst == sent.person.name:
         raise HTTPException(403)
+    return found
+
+
+@router.post("/inbox/{which}/approve")
+def approve(which: str, sent: Sent) -> Response:
+    """Yes: the plan's digest is signed into the ledger."""
+    found = _of_another(which, sent)
     if sent.text("plan", 100) != found.plan:
         raise HTTPException(409)
     try:
@@ -103,12 +110,7 @@ def decline(which: str, sent: Sent) -> Response:
 @router.post("/inbox/{which}/offer")
 def offer(which: str, sent: Sent) -> Response:
     """The stored answer to a similar question instead; nothing is charged."""
-    sent.visitor.must_be("steward")
-    found = sent.desk.requests.find(which)
-    if found is None:
-        raise HTTPException(404)
-    if found.analyst == sent.person.name:
-        raise HTTPException(403)
+    _of_another(which, sent)
     try:
         sent.desk.offer(which, sent.text("stored", 100), sent.person)
     except BadInput as error:

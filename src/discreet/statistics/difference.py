@@ -126,7 +126,7 @@ class Difference:
             if one.refusal is not None:  # [difference.2]
                 why = FEW.sub(r"bring \1 rows in each group", one.refusal)
                 why = in_full(why, self.guarantee, self.inner.guarantee)
-                return replace(blank, refusal=f"the group {told}: {why}")
+                return replace(blank, refusal=f"the group {told}: {why}; is it written as in the table?")
         a, b = float(first.value), float(second.value)
         spread = PairSpread((a, b), (first.spread, second.spread), self.of, self.confidence, self.centred, tuple(names))
         ratio = math.nan if math.isnan(spread.interval(spread.confidence).low[1]) else a / b

@@ -37,6 +37,14 @@ def test_a_file_is_read_with_its_text(tmp_path: Path, plan: str) -> None:
         ('ledger = "study.ledger"\n', "", "[population]", "population.ledger: this entry is needed"),
         ('statistic = "count"', 'statistic = "total"', 'statistic = "total"', "release.1.statistic: "),
         ('age = "integer"', 'age = "int"', "types", "data.types.age: "),
+        ('id = "women"', 'id = "the women"', 'id = "the', "release.2.id: it is 'the women'; give letters, digits"),
+        ("columns = \"sex == 'F'\"", "where = 3", "where", "release.2.where: "),
+        (
+            "columns = \"sex == 'F'\"",
+            "columns = ['sex', ['age']]",
+            "columns = [",
+            "release.2.columns: it is ['sex', ['age']]; ",
+        ),
         (
             "columns = \"sex == 'F'\"",
             "share = 1\nepsilon = 1",
@@ -52,6 +60,11 @@ def test_errors_point_at_their_line(plan: str, old: str, new: str, at: str, said
     found = told(text)
     assert found.startswith(f"plan.toml, line {number}: ")
     assert said in found
+
+
+def test_an_option_beside_the_options_is_sent_to_them(plan: str) -> None:
+    text = plan.replace('statistic = "count"', 'statistic = "proportion"\nequals = "F"')
+    assert told(text).endswith("release.1.equals: this is an option of proportion: options = { equals = ... }")
 
 
 def test_all_that_is_wrong_is_said_at_once_but_not_endlessly(plan: str) -> None:

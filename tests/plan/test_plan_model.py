@@ -69,7 +69,7 @@ def test_a_plan_and_its_defaults(plan: str) -> None:
         ("options = {neighbours = 'replace'}", "write them in the release itself"),
         ("options = 3", "valid dictionary"),
         ("colour = 'red'", "no such entry in a plan"),
-        ("id = 'a b'\nrows = 2", "match pattern"),
+        ("id = 'a b'\nrows = 2", "it is 'a b'; give letters, digits"),
     ],
 )
 def test_wrong_entries_are_told(head: str, entry: str, said: str) -> None:

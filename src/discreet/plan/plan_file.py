@@ -6,6 +6,8 @@ Names, types and ranges are checked before anything is opened; an error names th
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import reduce
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -90,7 +92,9 @@ class PlannedRelease(Section):
 
     id: Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
     statistic: Annotated[str, AfterValidator(plannable)]
-    columns: Name | list[Name] | None = Field(None, description="the column or columns that it is about")
+    columns: Name | list[Name] | None = Field(
+        None, description="the column, or a list of columns, that it is about; a regression explains its outcome"
+    )
     formula: Name | None = Field(None, description="of a regression: bmi ~ age + C(sex)")
     outcome: Name | None = Field(None, description="of a regression without a formula: the column that is explained")
     weights: Name | None = Field(None, description="the column of weights: of a regression, or of a survey")
@@ -210,6 +214,13 @@ class Plan(Section):
 LARGEST: Final = 1_000_000  # bytes
 DEEPEST: Final = 40
 SHOWN: Final = 8  # errors at once
+SECTIONS: Final[Mapping[str, type[Section]]] = {
+    "data": Data,
+    "population": Population,
+    "spend": Spend,
+    "release": PlannedRelease,
+}
+TRIED: Final = re.compile(r"(constrained-|list\[|dict\[|function-)")  # what the checker calls the kinds it tried
 ENTRY: Final = re.compile(r"^\s*([A-Za-z0-9_.\-\"']+)\s*=")
 
 
@@ -247,7 +258,7 @@ def parse_plan(text: str, name: str = "the plan", given: Mapping[str, Any] | Non
     except ValidationError as error:
         lines = lines_of(text)
         found = error.errors(include_url=False, include_context=False)
-        said = [_sentence(item, lines, name) for item in found[:SHOWN]]
+        said = [_sentence(item, lines, name, content) for item in found[:SHOWN]]
         more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
         raise BadInput("\n".join(dict.fromkeys([*said, *more]))) from None
 
@@ -296,27 +307,41 @@ def line_of(lines: dict[tuple[str | int, ...], int], path: tuple[str | int, ...]
     return None
 
 
-def _sentence(error: Any, lines: dict[tuple[str | int, ...], int], name: str) -> str:
-    path = tuple(error["loc"])
+def _sentence(error: Any, lines: dict[tuple[str | int, ...], int], name: str, content: Any) -> str:
+    path = tuple(takewhile(lambda part: not TRIED.match(str(part)), error["loc"]))
     line = line_of(lines, path)
     where = f"{name}, line {line}" if line is not None else name
     what = ".".join(str(part + 1 if isinstance(part, int) else part) for part in path)
-    ours = {"extra_forbidden": "no such entry in a plan", "missing": "this entry is needed"}
-    message = ours.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
-    if error["type"] == "extra_forbidden":
-        inside: dict[str, type[Section]] = {
-            "data": Data,
-            "population": Population,
-            "spend": Spend,
-            "release": PlannedRelease,
-        }
-        section = inside.get(str(path[0])) if len(path) > 1 else None
-        message = f"{message}; {meant(path[-1], (section or Plan).model_fields)}".rstrip("; ")
-    if error["type"] == "literal_error":
-        words = re.findall(r"'([^']*)'", message)
-        near = meant(error["input"], words)
-        message = f"it is {short(error['input'])}; {near}{'G' if near else 'g'}ive one of {', '.join(words)}"
+    fields = SECTIONS.get(str(path[0]) if len(path) > 1 else "", Plan).model_fields
+    message = str(error["msg"]).removeprefix("Value error, ")
+    match error["type"]:
+        case "missing":
+            message = "this entry is needed"
+        case "extra_forbidden":
+            asked = content["release"][path[1]].get("statistic", "") if path[0] == "release" and len(path) > 1 else ""
+            if _own(asked, path[-1]):
+                message = f"this is an option of {asked}: options = {{ {path[-1]} = ... }}"
+            else:
+                message = f"no such entry in a plan; {meant(path[-1], fields)}".rstrip("; ")
+        case "literal_error":
+            words = re.findall(r"'([^']*)'", message)
+            near = meant(error["input"], words)
+            message = f"it is {short(error['input'])}; {near}{'G' if near else 'g'}ive one of {', '.join(words)}"
+        case "string_pattern_mismatch":
+            message = f"it is {short(error['input'])}; give letters, digits, _ . and -, and words as a title"
+        case _ if len(path) < len(error["loc"]):
+            seen = reduce(lambda held, part: held[part], path, content)
+            entry = next(fields[part] for part in reversed(path) if part in fields)
+            message = f"it is {short(seen)}; needed: {entry.description}"
     return f"{where}: {what + ': ' if what else ''}{message}"
+
+
+def _own(statistic: Any, option: Any) -> bool:
+    """Whether a statistic has this option; no statistic of another name has any."""
+    try:
+        return option in options_of(statistic)
+    except BadInput:
+        return False
 
 
 def _depth(content: Any) -> int:

@@ -39,6 +39,7 @@ from discreet.statistics.histogram import Categories
 from discreet.statistics.proportion import Alternative
 from discreet.tables.entries import by_name, numbers_of
 from discreet.tables.streams import each
+from discreet.tables.wanted import and_between
 from discreet.worlds.assumptions import About, Effect
 
 Of = Literal["distribution", "mean"]
@@ -83,7 +84,7 @@ class NamedGroups:
         numbered = each(partial(_numbered, between=self.between), by_name(rows, "x", "groups"), np.float64)
         found = self.inner.release(numbered, rng)  # [groups_test.1]
         names = [label(one) for one in self.between.names]
-        null = f"null hypothesis: {', '.join(names[:-1])} and {names[-1]} {NULLS[self.of]}"
+        null = f"null hypothesis: {and_between(names)} {NULLS[self.of]}"
         history = replace(found.provenance, notes=(null, *found.provenance.notes))
         return replace(found, provenance=history)
 

@@ -1,7 +1,7 @@
 """Which columns a question reads, and as what: decided by names, options and declared kinds, before any row is read."""
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -96,9 +96,10 @@ class Wanted:
             formula = next(iter(reference.values())) if isinstance(reference, dict) else None
             part = f"{parameter} " if parameter in ("offset", "weights") else ""
             equal = [one.equals for one in self.wants if one.name in names and one.equals is not None]
-            told = formula or part + " and ".join(names) + (f" == {equal[0]!r}" if equal else "")
+            told = formula or part + and_between(names) + (f" == {equal[0]!r}" if equal else "")
             shown += [] if any(name.startswith(OWN) for name in names) else [told]
-        return ", ".join(shown)
+        explained = "X" in self.references and "y" in self.references and len(shown) > 1
+        return ", ".join([f"{shown[1]} on {shown[0]}", *shown[2:]] if explained else shown)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -341,8 +342,17 @@ def check_levels(option: str, listed: Any, table: "Table", name: str) -> None:
             )
         raise BadInput(
             f"{option} has {short(level)}, and {name.removeprefix(OWN)!r} is declared to hold "
-            f"{HOLDS.get(kind, 'numbers')}; list {HOLDS.get(kind, 'numbers')}"
+            f"{HOLDS.get(kind, 'numbers')}; give {HOLDS.get(kind, 'numbers')}"
         )
+
+
+def and_between(names: Sequence[str]) -> str:
+    """Names as in a sentence.
+
+    >>> and_between(["age", "sex", "town"])
+    'age, sex and town'
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def told_missing(release: Release[Any], absent: float, total: float | None, columns: int) -> Release[Any]:

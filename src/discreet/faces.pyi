@@ -881,6 +881,7 @@ def mean(
     model: Literal["gaussian"] | None = None,
     bounds: tuple[Any, Any] | None = None,
     sigma: Any = None,
+    near_zero: bool = False,
     method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
     reach: float | None = None,
     weights: Any = None,
@@ -898,7 +899,8 @@ def mean(
     model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
     farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
     records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
-    used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
+    used when given, never read from the data. If it is public that the mean is within a hundred standard deviations of
+    0, as of most measurements, near_zero=True asks for n * epsilon of 120 instead of 180. The answer is pure epsilon; with delta > 0 a normal mean may be released
     in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
     need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
@@ -2339,6 +2341,7 @@ class Asking:
         model: Literal["gaussian"] | None = None,
         bounds: tuple[Any, Any] | None = None,
         sigma: Any = None,
+        near_zero: bool = False,
         method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
         reach: float | None = None,
         weights: str | Sequence[str] | None = None,
@@ -2358,7 +2361,8 @@ class Asking:
         model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
         farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
         records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
-        used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
+        used when given, never read from the data. If it is public that the mean is within a hundred standard deviations of
+        0, as of most measurements, near_zero=True asks for n * epsilon of 120 instead of 180. The answer is pure epsilon; with delta > 0 a normal mean may be released
         in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
         need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
@@ -2382,6 +2386,7 @@ class Asking:
         model: Literal["gaussian"] | None = None,
         bounds: tuple[Any, Any] | None = None,
         sigma: Any = None,
+        near_zero: bool = False,
         method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
         reach: float | None = None,
         weights: str | Sequence[str] | None = None,

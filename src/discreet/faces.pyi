@@ -898,11 +898,12 @@ def mean(
 
     model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
     farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
-    records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
-    used when given, never read from the data. If it is public that the mean is within a hundred standard deviations of
-    0, as of most measurements, near_zero=True asks for n * epsilon of 120 instead of 180. The answer is pure epsilon; with delta > 0 a normal mean may be released
-    in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
-    need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+    records lie. It takes n * epsilon of 180; near_zero=True declares that the mean is within a hundred standard
+    deviations of 0, as it is for most measurements, and takes 120. model="gaussian" is tighter for normal data. Public
+    `bounds`, and a public `sigma`, are used when given, never read from the data. The answer is pure epsilon; with
+    delta > 0 a normal mean may be released in zCDP if that is predicted to be more accurate. The other methods are the
+    lectures' own, kept for comparison: they need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a
+    range of sigmas; "stability": no reach).
 
     With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
     interval is for people who were drawn in them.
@@ -2360,11 +2361,12 @@ class Asking:
 
         model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
         farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
-        records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
-        used when given, never read from the data. If it is public that the mean is within a hundred standard deviations of
-        0, as of most measurements, near_zero=True asks for n * epsilon of 120 instead of 180. The answer is pure epsilon; with delta > 0 a normal mean may be released
-        in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
-        need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+        records lie. It takes n * epsilon of 180; near_zero=True declares that the mean is within a hundred standard
+        deviations of 0, as it is for most measurements, and takes 120. model="gaussian" is tighter for normal data. Public
+        `bounds`, and a public `sigma`, are used when given, never read from the data. The answer is pure epsilon; with
+        delta > 0 a normal mean may be released in zCDP if that is predicted to be more accurate. The other methods are the
+        lectures' own, kept for comparison: they need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a
+        range of sigmas; "stability": no reach).
 
         With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
         interval is for people who were drawn in them.

@@ -228,6 +228,10 @@ def test_a_declaration_changes_shares_by_public_numbers_alone(relation: Neighbou
         with pytest.raises(Refused):
             RankClippedMean(1.0, relation, near_zero=near).check(size)
     RankClippedMean(1.0, relation).check(sizes[2])
+    with pytest.raises(Refused, match="near_zero=True"):
+        RankClippedMean(1.0, relation).check(sizes[2] - 1)
+    with pytest.raises(Refused, match=r"bounds=\(low, high\)$"):
+        RankClippedMean(1.0, relation).check(sizes[1])
 
 
 def test_small_groups_are_pooled_where_the_pool_is_near_zero() -> None:

@@ -73,6 +73,8 @@ from discreet.worlds.shapes import AssumedColumn, AssumedTable
 COUNT: Final = Fraction(3, 50)  # the share of epsilon for the number of records, where it is private
 LABELLED, SPARSE = 900, 4000  # n epsilon from which an interval is for all values; if most of them are at the centre
 FLAT: Final = 3.0  # times as flat as the body: then most are at the centre, and the others may be anywhere
+SURELY: Final = 1.25  # times what is needed, for a noisy number that is drawn once more
+NEAR: Final = "declare near_zero=True if it is public that the mean is within 100 standard deviations of 0"
 NOWHERE: Final = (
     "the middle that was found lies outside the data: they are far from 0 in units of their spread, or nearly all the "
     "same number of many digits. Subtract a public number near them, give public bounds, or ask for a larger epsilon"
@@ -113,11 +115,14 @@ class RankClippedMean:
         """The sum of all draws: how it is shared waits for the number of records. [mean.1]"""
         return Approximate(self.epsilon, 0)
 
-    def check(self, size: int | None) -> None:
-        """Refuse so few rows that their middle and their reach would not be found. [mean.3]"""
+    def check(self, size: int | None, *, advised: bool = True) -> None:
+        """Refuse so few rows that their middle and their reach would not be found; `near_zero` may be `advised`.
+        [mean.3]"""
         needed = (NEARBY if self.near_zero else NEEDED) * sides_moved(self.neighbours)
         if size is not None and size * exact(self.epsilon) < needed:
-            raise Refused(too_few(size, self.epsilon, needed, self.neighbours, bounds=True))
+            near = NEARBY * sides_moved(self.neighbours) * (1 if self.neighbours.size_is_public else SURELY)
+            advice = NEAR if advised and not self.near_zero and size * float(self.epsilon) >= near else ""
+            raise Refused(too_few(size, self.epsilon, needed, self.neighbours, bounds=True, declared=advice))
 
     def stages(self, size: int | None) -> Allocation:
         """The number of records, where it is private, and the rest. [mean.1]"""

@@ -133,7 +133,7 @@ class WeightedMean:
                 f"{show(self.epsilon)}; {to_do}"
             )
         if self.bounds is None:
-            RankClippedMean(self.stages.part("mean", Laplace).epsilon, self.neighbours).check(size)
+            RankClippedMean(self.stages.part("mean", Laplace).epsilon, self.neighbours).check(size, advised=False)
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""

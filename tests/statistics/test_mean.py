@@ -19,8 +19,9 @@ from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
+from discreet.stages.reach import Tail, stages
 from discreet.statistics.bounded_mean import BoundedMean
-from discreet.statistics.mean import RankClippedMean, plan_mean
+from discreet.statistics.mean import NOWHERE, RankClippedMean, plan_mean, tail_mean
 from discreet.statistics.normal import GaussianMean
 
 BOTH = list(Neighbours)
@@ -232,6 +233,16 @@ def test_a_declaration_changes_shares_by_public_numbers_alone(relation: Neighbou
         RankClippedMean(1.0, relation).check(sizes[2] - 1)
     with pytest.raises(Refused, match=r"bounds=\(low, high\)$"):
         RankClippedMean(1.0, relation).check(sizes[1])
+
+
+@pytest.mark.claim("mean.3")
+def test_a_centre_beside_the_data_is_refused_as_far_as_the_number_of_rows_may_be_off() -> None:
+    """All at 70, seen from 0: 0.73 of the far distance, which may be 0.8 if the number of rows is a tenth too large."""
+    shares = stages(1.0, 10_000, ADD)
+    tail = Tail(0.0, 96.0, 96.0, 100, 0.0, 0.0, 20.0, 10_000, 2.0, shares)
+    for off, refused in ((0.0, False), (0.1, True)):
+        found = tail_mean(np.full(10_000, 70.0), tail, 1.0, neighbours=ADD, rng=Seeded(1), off=off)
+        assert (found == NOWHERE) == refused
 
 
 def test_small_groups_are_pooled_where_the_pool_is_near_zero() -> None:

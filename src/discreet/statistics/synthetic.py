@@ -72,7 +72,7 @@ COLUMNS: Final = 50
 MOST: Final = 100_000  # cells
 STRONGEST: Final = 16  # the largest mu: noise of 2^26 steps or more
 SLACK: Final = slack(MOST, 2**26)
-ENOUGH: Final = 1e-11  # a delta of which the slack takes little
+ENOUGH: Final = 1e-9  # a delta of which the slack takes little
 Integers = npt.NDArray[np.int64]
 
 
@@ -108,15 +108,17 @@ class Synthetic:
             )
         if sum(len(side) + 1 for side in self.sides if side is not None) > MOST:
             raise BadInput(f"the columns would have more than {MOST} categories; list fewer")
-        least = 2 * exact(SLACK) * (2 if self.finding else 1)
-        if 0 < exact(self.delta) <= least:
+        self.finder()
+        try:
+            self.stages  # noqa: B018  a budget too small for them is refused here
+        except BadInput:
+            if not 0 < self.delta < ENOUGH:
+                raise
             zero = "" if self.finding else ", or delta=0 for pure epsilon"
             raise BadInput(
-                f"delta is {show(self.delta)}, and the noise of a synthetic table takes {show(least)} of it at any "
-                f"epsilon; give delta={ENOUGH:g} or more{zero}"
-            )
-        self.finder()
-        self.stages  # noqa: B018  a budget too small for them is refused here
+                f"delta is {show(self.delta)}, of which the noise of a synthetic table takes more than there is; give "
+                f"delta={ENOUGH:g} or more{zero}"
+            ) from None
 
     guarantee = promised
 

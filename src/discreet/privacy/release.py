@@ -270,9 +270,11 @@ class Release(Generic[T]):
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
-        from discreet.privacy.picture import card
+        from discreet.privacy.card import card, sketch
+        from discreet.privacy.picture import on_one_scale
 
-        return card(self._lines())
+        several = self.refusal is None and self.shown().tabled
+        return card(self._lines(), sketch(self.plot) if several and on_one_scale(self.shown()) else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,9 +362,9 @@ class Groups(Mapping[Any, Release[Any]]):
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
-        from discreet.privacy.picture import card
+        from discreet.privacy.card import card, sketch
 
-        return card(str(self).splitlines())
+        return card(str(self).splitlines(), sketch(self.plot) if len(self) > 1 else "")
 
     def __str__(self) -> str:
         lines = [f"{clean(self.name)}:", *(f"  {line}" for line in self._table())]

@@ -62,7 +62,7 @@ from discreet.stages.locate import BEYOND, far_distance, finest
 from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.stages.reach import ENDLESS, Tail, find_tail
 from discreet.statistics.mean import COUNT, NOWHERE, RankClippedMean
-from discreet.statistics.survey_design import Design, DesignSpread, floats, listed
+from discreet.statistics.survey_design import Design, DesignSpread, declared_design, floats, listed
 
 WEIGHTS, VARY = Fraction(1, 5), Fraction(1, 5)  # of epsilon: the largest weight, and the square for the interval
 REACH: Final = 2.0  # the largest weight, in units of the distance that m0 weights exceed
@@ -320,13 +320,9 @@ def surveyed(
     """The mechanism for a survey; None where there are neither weights nor clusters."""
     if weights is None and largest_weight is not None:
         raise BadInput("largest_weight is of weights=, and there are none; give the column, or leave it out")
-    if (clusters is None) != (design is None):
-        raise BadInput("clusters= needs design=, the public list of clusters, and design= needs clusters=; give both")
-    if strata is not None and clusters is None:
-        raise BadInput("strata= are of clusters=; give these too, or leave strata out: the interval is wider without")
+    listed = declared_design(clusters, strata, design)
     if weights is None and clusters is None:
         return None
-    listed = None if design is None else Design.of(design, strata is not None)
     largest = 1.0 if weights is None else largest_weight
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
     return WeightedMean(epsilon, of=of, bounds=bounds, largest=largest, design=listed, **terms)

@@ -805,7 +805,7 @@ def logistic_regression(
     two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
     frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
     `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
-    what finding scales costs. `weights`, `clusters` and `strata` are as in `linear_regression`, and `offset` is a column
+    what finding scales costs. `weights`, `clusters` and `strata` are as in `linear_regression`; `offset` is a column
     that is added to the log odds; all need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a
     `ridge`), "descent" needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and
     why. confidence=None saves the budget of intervals.
@@ -2261,7 +2261,7 @@ class Asking:
         two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
         frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
         `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
-        what finding scales costs. `weights`, `clusters` and `strata` are as in `linear_regression`, and `offset` is a column
+        what finding scales costs. `weights`, `clusters` and `strata` are as in `linear_regression`; `offset` is a column
         that is added to the log odds; all need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a
         `ridge`), "descent" needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and
         why. confidence=None saves the budget of intervals.

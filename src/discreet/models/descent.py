@@ -205,7 +205,7 @@ class Descent:
         family = logistic() if self.family == "logistic" else poisson()
         places = None
         if self.clusters is not None:
-            table, places = listed_only(table, len(self.features.names))
+            table, places = listed_only(table)
         ready, stages = each(self._ready, table), self.stages(size)
         found = find(ready, self.columns, stages, family, rng, offset=self.offset)  # [descent.1]
         if isinstance(found, str):  # [descent.2]

@@ -82,11 +82,11 @@ def in_groups(design: Design) -> Design:
     return Design({pair: int(groups[place]) for pair, place in design.places.items()}, tuple(joined))
 
 
-def listed_only(table: Floats, outcome: int) -> tuple[Floats, Floats]:
-    """Rows without their last entry, the number of their cluster, and these numbers; no outcome where there is none.
+def listed_only(table: Floats) -> tuple[Floats, Floats]:
+    """Rows without their last entry, the number of their cluster, and these numbers; missing where there is none.
     [design_effects.1]"""
     places, rows = table[:, -1], np.array(table[:, :-1])
-    rows[~(places >= 0), outcome] = np.nan  # [design_effects.1]
+    rows[~(places >= 0)] = np.nan  # [design_effects.1]
     return rows, places
 
 

@@ -248,7 +248,7 @@ class LeastSquares:
             return replace(blank, refusal=refusal)
         places = None
         if self.clusters is not None:
-            table, places = listed_only(table, len(self.names))
+            table, places = listed_only(table)
         ready = each(self._ready, table)
         del rows, table  # a long table is not held twice
         counted = stages.counted(ready, rng)  # [least_squares.1]

@@ -18,6 +18,7 @@ from discreet.models.descent import Descent
 from discreet.models.design_effects import GROUPS, Between, in_groups, listed_only
 from discreet.models.features import Features
 from discreet.models.least_squares import LeastSquares
+from discreet.plan.plan_file import PlannedRelease
 from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.survey_design import Design
 
@@ -258,3 +259,16 @@ def test_intervals_hold_for_people_drawn_in_clusters(relation: str) -> None:
         ends = [(low.intercept, high.intercept), *zip(low.coef, high.coef, strict=True)]
         held += [one <= true <= other for (one, other), true in zip(ends, truth, strict=True)]
     assert held.min() >= 171
+
+
+def test_plans_and_forecasts_take_clusters() -> None:
+    entry = {"id": "a", "statistic": "linear_regression", "formula": "y ~ x", "clusters": "c", "strata": "s"}
+    assert PlannedRelease.model_validate(entry).placed() == {"X": "y ~ x", "clusters": "c", "strata": "s"}
+    known: dict[str, Any] = {"rows": 3000, "epsilon": 4.0, "delta": 1e-6}
+    design = {"a": [1, 2], "b": [1, 2, 3]}
+    plain = discreet.forecast("linear_regression", **known)
+    drawn = discreet.forecast("linear_regression", **known, clusters=True, strata="s", design=design)
+    assert drawn.half_width is not None
+    assert plain.half_width is not None
+    assert drawn.half_width > 1.2 * plain.half_width
+    assert "people of a cluster are no more alike than others; where they are, the error is larger" in drawn.assumptions

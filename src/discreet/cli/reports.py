@@ -271,7 +271,7 @@ def show_answers(dossier: dict[str, Any], written: list[Path], *, again: bool = 
     budget = dossier["budget"]
     left = budget["left"]
     console.print(
-        f"\nSpent epsilon {show(budget['this']['epsilon'])}, delta {show(budget['this']['delta'])}"
+        f"\n{'Spent then:' if again else 'Spent'} epsilon {show(budget['this']['epsilon'])}, delta {show(budget['this']['delta'])}"
         + (f"; left: epsilon {show(left['epsilon'])}, delta {show(left['delta'])}." if left else ".")
     )
     console.print(Text("Written: " + ", ".join(map(near, written))))

@@ -270,8 +270,9 @@ def show_answers(dossier: dict[str, Any], written: list[Path], *, again: bool = 
                 console.print(Text(f"  {label(group['key'])} was refused: {group['release']['refusal']}."))
     budget = dossier["budget"]
     left = budget["left"]
+    spent = "Spent then:" if again else "Spent"
     console.print(
-        f"\n{'Spent then:' if again else 'Spent'} epsilon {show(budget['this']['epsilon'])}, delta {show(budget['this']['delta'])}"
+        f"\n{spent} epsilon {show(budget['this']['epsilon'])}, delta {show(budget['this']['delta'])}"
         + (f"; left: epsilon {show(left['epsilon'])}, delta {show(left['delta'])}." if left else ".")
     )
     console.print(Text("Written: " + ", ".join(map(near, written))))

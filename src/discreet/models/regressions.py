@@ -219,7 +219,7 @@ def logistic_regression(
     if (beside or drawn) and not delta:
         named = " and ".join([*beside, *(["clusters"] if drawn else [])])
         raise BadInput(f"delta is 0, and {named} need delta > 0, for example delta=1e-6")
-    terms = public_terms(people) | dict.fromkeys(beside, True) | {"clusters": drawn}
+    terms = public_terms(people) | dict.fromkeys(beside, True) | ({} if drawn is None else {"clusters": drawn})
 
     def make(features: Features, share: Number, rest: Number) -> Mechanism[Coefficients]:
         if method == "objective":
@@ -276,7 +276,7 @@ def poisson_regression(
     note = ("method 'descent': the only one for counts that uses all people at once",) if method == "auto" else ()
     beside = columns_beside(offset, weights, method, ("auto", "descent"))
     drawn = survey_design(clusters, strata, design, method, ("auto", "descent"))
-    terms = public_terms(people) | dict.fromkeys(beside, True) | {"clusters": drawn}
+    terms = public_terms(people) | dict.fromkeys(beside, True) | ({} if drawn is None else {"clusters": drawn})
 
     def make(features: Features, share: Number, rest: Number) -> Mechanism[Coefficients]:
         return Descent(features, share, rest, family="poisson", largest=largest, notes=note, **terms)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import discreet
+from discreet.api import function
 from discreet.errors import BadInput
 from discreet.tables.opening import read
 
@@ -23,8 +24,8 @@ MISSPELT: dict[str, tuple[Callable[[discreet.Session], Any], str]] = {
         lambda s: s.synthetic(["age", "sex"], levels={"sexx": ["F", "M"]}, epsilon=1.0, delta=1e-6),
         "'sex'",
     ),
-    "option": (lambda s: s.mean("age", bonds=(0, 60), epsilon=1.0), "'bounds'"),
-    "option of a function": (lambda _: discreet.histogram([1], catgories=[1], epsilon=1.0), "'categories'"),
+    "option": (lambda s: s.ask("mean", "age", bonds=(0, 60), epsilon=1.0), "'bounds'"),
+    "option of a function": (lambda _: function("histogram")([1], catgories=[1], epsilon=1.0), "'categories'"),
     "statistic": (lambda _: discreet.forecast("meen", rows=100, epsilon=1.0), "'mean'"),
     "assumption": (lambda _: discreet.forecast("mean", rows=100, epsilon=1.0, scael=2), "'scale'"),
     "unit": (lambda _: discreet.fit(lambda x: x, TABLE, unit="vists", epsilon=1.0, delta=1e-6), "'visits'"),

@@ -20,6 +20,7 @@ from discreet.models.features import Features
 from discreet.models.least_squares import LeastSquares
 from discreet.plan.plan_file import PlannedRelease
 from discreet.privacy.guarantee import Neighbours
+from discreet.stages.gram import first_moments, sum_sensitivity
 from discreet.statistics.survey_design import Design
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -42,10 +43,11 @@ def people(size: int, family: str = "linear", *, clusters: int = 6, shared: floa
 
 
 def made(family: str, **options: Any) -> Any:
-    options = {"clusters": SIX, "delta": 1e-5} | options
+    given: dict[str, Any] = {"clusters": SIX, "delta": 1e-5} | options
+    budget = given.pop("epsilon"), given.pop("delta")
     if family == "linear":
-        return LeastSquares(options.pop("epsilon"), options.pop("delta"), names=("x",), **options)
-    return Descent(Features(("x",)), options.pop("epsilon"), options.pop("delta"), family=family, **options)  # type: ignore[arg-type]
+        return LeastSquares(*budget, names=("x",), **given)
+    return Descent(Features(("x",)), *budget, family=family, **given)  # type: ignore[arg-type]
 
 
 def neighbours(relation: Neighbours, family: str, step: int = 83) -> list[audit.Pair]:
@@ -86,7 +88,7 @@ def test_every_draw_is_in_the_loss(relation: Neighbours) -> None:
 @pytest.mark.claim("design_effects.1")
 @pytest.mark.parametrize("wrong", ["half of the sensitivity", "a row in two groups", "scores that are not cut"])
 def test_planted_mistakes_are_caught(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    honest, sums = design_effects.sum_sensitivity, design_effects.first_moments
+    honest, sums = sum_sensitivity, first_moments
     if wrong == "half of the sensitivity":
         monkeypatch.setattr(design_effects, "sum_sensitivity", lambda *given: honest(*given) * Fraction(1, 2))
     elif wrong == "a row in two groups":
@@ -160,8 +162,8 @@ def test_the_error_has_its_parts(family: str, monkeypatch: pytest.MonkeyPatch) -
         return release.spread
 
     alone, cut = spread(np.zeros((6, 2)), 0.0), spread(np.zeros((6, 2)), 3e4)
-    apart = spread(np.array([[1e4, 0.0], [-1e4, 0.0]] * 3), 0.0)
-    more = spread(np.array([[1e4, 0.0], [-1e4, 0.0]] * 3), 1e4)
+    apart = spread(np.array([[200.0, 0.0], [-200.0, 0.0]] * 3), 0.0)
+    more = spread(np.array([[200.0, 0.0], [-200.0, 0.0]] * 3), 1e4)
     plain = made(family, epsilon=20.0, clusters=None, neighbours=ADD).release(rows[:, :-1], Seeded(1)).spread
     assert np.allclose(alone.sampling_all, plain.sampling_all, rtol=0.3)
     assert (cut.sampling_all > 1.5 * alone.sampling_all).all()
@@ -178,15 +180,16 @@ def test_the_error_has_its_parts(family: str, monkeypatch: pytest.MonkeyPatch) -
 def test_the_length_of_scores_depends_on_what_was_released() -> None:
     """Where noise is small nobody more is cut; where it is large at most a tenth."""
 
-    lengths, sums = [], design_effects.first_moments
+    lengths = []
     for epsilon in (0.8, 900.0):
         radii: list[float] = []
+
+        def sums(rows: Any, seen: Any, reach: float, *rest: Any, radii: list[float] = radii) -> Any:
+            radii.append(reach)
+            return first_moments(rows, seen, reach, *rest)
+
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(
-                design_effects,
-                "first_moments",
-                lambda rows, seen, reach, *rest, radii=radii: radii.append(reach) or sums(rows, seen, reach, *rest),
-            )
+            patch.setattr(design_effects, "first_moments", sums)
             assert made("linear", epsilon=epsilon, neighbours=ADD).release(people(6000), Seeded(1)).refusal is None
         assert len(radii) == 6
         assert len(set(radii)) == 1
@@ -269,22 +272,14 @@ def test_what_cannot_be_clustered_says_so(given: dict[str, Any], words: str) -> 
 def test_intervals_hold_for_people_drawn_in_clusters(relation: str) -> None:
     """200 runs at 95%: fewer than 171 of an honest interval once in 10^6 (binomial)."""
     rng, held = np.random.default_rng(8), np.zeros(3)
+    terms: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6, "neighbours": relation, "design": range(40)}
+    terms |= {"missing": "keep"} if relation == "replace" else {}
     for seed in range(200):
         shared, places = rng.exponential(0.5, 40), rng.normal(size=40)
         cluster = np.repeat(np.arange(40), rng.integers(100, 300, 40))
         x = np.column_stack([places[cluster] + rng.normal(size=len(cluster)), rng.normal(size=len(cluster))])
         y = 0.5 * x[:, 0] - 0.3 * x[:, 1] + shared[cluster] - 0.5 + rng.exponential(1.0, len(cluster))
-        low, high = discreet.linear_regression(
-            x,
-            y,
-            clusters=cluster,
-            design=range(40),
-            epsilon=2.0,
-            delta=1e-6,
-            neighbours=relation,
-            **({"missing": "keep"} if relation == "replace" else {}),
-            rng=Seeded(seed),
-        ).interval()
+        low, high = discreet.linear_regression(x, y, clusters=cluster, **terms, rng=Seeded(seed)).interval()
         truth = (1.0, 0.5, -0.3)
         ends = [(low.intercept, high.intercept), *zip(low.coef, high.coef, strict=True)]
         held += [one <= true <= other for (one, other), true in zip(ends, truth, strict=True)]

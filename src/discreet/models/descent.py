@@ -203,7 +203,7 @@ class Descent:
             return replace(blank, refusal=refusal)
         coded = f". {DECLARED}" if self.family == "logistic" else ""
         family = logistic() if self.family == "logistic" else poisson()
-        places = None
+        places: Any = None
         if self.clusters is not None:
             table, places = listed_only(table)
         ready, stages = each(self._ready, table), self.stages(size)
@@ -220,7 +220,11 @@ class Descent:
         clusters = None
         if self.clusters is not None:
             about = f"{about}; {DRAWN}"
-            drawn = {"cost": stages.costs.part("clusters", Gaussian), "neighbours": self.neighbours, "rng": rng}
+            drawn: dict[str, Any] = {
+                "cost": stages.costs.part("clusters", Gaussian),
+                "neighbours": self.neighbours,
+                "rng": rng,
+            }
             clusters = between(found, places, self.clusters, **drawn)  # [descent.1]
         terms: dict[str, Any] = {"about": about, "target": target, "clusters": clusters}
         spread = spread_of(found, names, intercept=intercept, **terms)  # [descent.3]

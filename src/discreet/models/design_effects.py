@@ -82,7 +82,7 @@ def in_groups(design: Design) -> Design:
     return Design({pair: int(groups[place]) for pair, place in design.places.items()}, tuple(joined))
 
 
-def listed_only(table: Floats) -> tuple[Floats, Floats]:
+def listed_only(table: Any) -> tuple[Floats, Floats]:
     """Rows without their last entry, the number of their cluster, and these numbers; missing where there is none.
     [design_effects.1]"""
     places, rows = table[:, -1], np.array(table[:, :-1])

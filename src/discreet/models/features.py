@@ -295,7 +295,7 @@ def sums_read(width: Literal["one", "several"], options: Mapping[str, Any], *, o
     return number(width, streams=not held, optional=optional)
 
 
-REGRESSION: Final = {
+REGRESSION: Final[Mapping[str, Reading]] = {
     "X": partial(sums_read, "several"),
     **dict.fromkeys(("y", *BESIDE), partial(sums_read, "one", optional=True)),
     **DRAWN,

@@ -246,7 +246,7 @@ class LeastSquares:
         )
         if (refusal := refusal_of(self, size)) is not None:
             return replace(blank, refusal=refusal)
-        places = None
+        places: Any = None
         if self.clusters is not None:
             table, places = listed_only(table)
         ready = each(self._ready, table)
@@ -265,7 +265,11 @@ class LeastSquares:
             clusters = None
             if self.clusters is not None:
                 about = f"{about}; {DRAWN}"
-                drawn = {"cost": stages.costs.part("clusters", Gaussian), "neighbours": self.neighbours, "rng": rng}
+                drawn: dict[str, Any] = {
+                    "cost": stages.costs.part("clusters", Gaussian),
+                    "neighbours": self.neighbours,
+                    "rng": rng,
+                }
                 clusters = between(found, places, self.clusters, **drawn)  # [least_squares.1]
             spread = spread_of(
                 found, self.names, intercept=self.intercept, about=about, target=target, clusters=clusters

@@ -156,7 +156,12 @@ def test_the_error_has_its_parts(family: str, monkeypatch: pytest.MonkeyPatch) -
 
     def spread(sums: Any, excess: float) -> Any:
         found = Between(sums, 0.0, excess, SIX)
-        monkeypatch.setattr(f"discreet.models.{module}.between", lambda *given, **_: seen.append(given) or found)
+
+        def between(*given: Any, **_: Any) -> Between:
+            seen.append(given)
+            return found
+
+        monkeypatch.setattr(f"discreet.models.{module}.between", between)
         release = made(family, epsilon=20.0, neighbours=ADD).release(rows, Seeded(1))
         assert release.refusal is None, release.refusal
         return release.spread

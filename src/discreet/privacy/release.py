@@ -379,10 +379,7 @@ class Groups(Mapping[Any, Release[Any]]):
         return printable(f"{clean(self.name)}: {listed(told[:4], len(told))}\n{self.guarantee}{seeded}")
 
     def _table(self) -> list[str]:
-        """A line for each group: its number and interval; below them what these are about, and what was refused.
-
-        What is not one number stands below the name of its group as it is shown alone.
-        """
+        """A line for each group; below them what the intervals are about, and groups with more than a number."""
         rows: list[list[str]] = []
         about: dict[str, list[str]] = {}
         below: list[str] = []
@@ -396,5 +393,6 @@ class Groups(Mapping[Any, Release[Any]]):
                 rows.append([name, *shown.numbers[0].told])
                 if shown.interval is not None:
                     about.setdefault(f"{shown.interval.name} for {shown.interval.about}", []).append(name)
-        told = [f"{text}" if len(about) == 1 else f"{', '.join(names)}: {text}" for text, names in about.items()]
+        comma = ", " if isinstance(self.by, str) else "; "  # crossed groups have commas of their own
+        told = [text if len(about) == 1 else f"{comma.join(names)}: {text}" for text, names in about.items()]
         return [*(aligned([["", "estimate", "interval"], *rows]) if rows else []), *told, *below]

@@ -52,6 +52,27 @@ class NewtonStep:
     spans: Array
     pulled: float = PULLED
 
+    @property
+    def covariances(self) -> tuple[Array, Array]:
+        """Of theta: from sampling, and from the noise. [least_squares.3]"""
+        many, step = len(self.value), self.step
+        values, vectors = np.linalg.eigh(self.squares)
+        beside = self.squares_noise / 2 + self.excess[1]
+        squares = (vectors * (np.maximum(values, 0.0) + beside)) @ vectors.T
+        squares *= self.size / max(self.size - many, 1.0)
+        moved = (step @ step) * np.eye(many) + np.outer(step, step)
+        noise = self.score_noise**2 * np.eye(many) + self.information_noise**2 / 2 * moved
+        return self.inverse @ squares @ self.inverse, self.inverse @ noise @ self.inverse
+
+    def explained(self, first: int) -> tuple[float, float, float]:
+        """Twice the log-likelihood that the coefficients from the `first` on explain; what of it errors of sampling may
+        feign, on average, and what those of the noise: each costs predictions as much again. [descent.2]"""
+        way = self.way[first:] / self.spans[first:, None]
+        slopes = self.value[first:] / self.spans[first:]
+        information = np.linalg.pinv(way @ self.inverse @ way.T, hermitian=True)
+        sampling, noise = (float(np.sum(information * (way @ part @ way.T))) for part in self.covariances)
+        return float(slopes @ information @ slopes), sampling, noise
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoefficientSpread:

@@ -66,6 +66,35 @@ class NewtonStep:
     scored: Scored
     pulled: float = PULLED
 
+    @property
+    def beside(self) -> float:
+        """What each square of scores may lack: a half of its noise, and what clipping took."""
+        return self.squares_noise / 2 + self.excess[1]
+
+    @property
+    def few(self) -> float:
+        """By how much squares of residuals are larger about the truth than about a fit of so many coefficients."""
+        return self.size / max(self.size - len(self.value), 1.0)
+
+    @property
+    def covariances(self) -> tuple[Array, Array]:
+        """Of theta: from sampling, and from the noise. [least_squares.3]"""
+        step = self.step
+        values, vectors = np.linalg.eigh(self.squares)
+        squares = self.few * (vectors * (np.maximum(values, 0.0) + self.beside)) @ vectors.T
+        moved = (step @ step) * np.eye(len(step)) + np.outer(step, step)
+        noise = self.score_noise**2 * np.eye(len(step)) + self.information_noise**2 / 2 * moved
+        return self.inverse @ squares @ self.inverse, self.inverse @ noise @ self.inverse
+
+    def explained(self, first: int) -> tuple[float, float, float]:
+        """Twice the log-likelihood that the coefficients from the `first` on explain; what of it errors of sampling may
+        feign, on average, and what those of the noise: each costs predictions as much again. [descent.2]"""
+        way = self.way[first:] / self.spans[first:, None]
+        slopes = self.value[first:] / self.spans[first:]
+        information = np.linalg.pinv(way @ self.inverse @ way.T, hermitian=True)
+        sampling, noise = (float(np.sum(information * (way @ part @ way.T))) for part in self.covariances)
+        return float(slopes @ information @ slopes), sampling, noise
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoefficientSpread:

@@ -94,21 +94,13 @@ def spread_of(
     clusters: Between | None = None,
 ) -> CoefficientSpread:
     """The coefficients and their errors, from what was released. [least_squares.3]"""
-    many, step = len(found.value), found.step
-    values, vectors = np.linalg.eigh(found.squares)
-    beside = found.squares_noise / 2 + found.excess[1]
-    squares = (vectors * (np.maximum(values, 0.0) + beside)) @ vectors.T
-    few = found.size / max(found.size - many, 1.0)
-    squares *= few
-    moved = (step @ step) * np.eye(many) + np.outer(step, step)
-    noise = found.score_noise**2 * np.eye(many) + found.information_noise**2 / 2 * moved
-    way = found.way @ found.inverse
-    sampling, privacy = (np.sqrt(np.einsum("ij,jk,ik->i", way, part, way)) for part in (squares, noise))
+    step, way = found.step, found.way @ found.inverse
+    sampling, privacy = (np.sqrt(np.einsum("ij,jk,ik->i", found.way, part, found.way)) for part in found.covariances)
     if clusters is not None:  # [design_effects.2]
         drawn, around = clusters.variance(way), (way**2).sum(axis=1)
         alone = np.maximum(np.einsum("ij,jk,ik->i", way, found.squares, way), found.squares_noise * around)
-        drawn += (beside + clusters.excess) * around * np.maximum(drawn / alone, 1.0)
-        sampling = np.sqrt(np.maximum(sampling**2, few * drawn))
+        drawn += (found.beside + clusters.excess) * around * np.maximum(drawn / alone, 1.0)
+        sampling = np.sqrt(np.maximum(sampling**2, found.few * drawn))
     bias = found.excess[0] * np.linalg.norm(way, axis=1) + found.pulled * np.abs(found.way @ step)
     value = found.value
     if not intercept:

@@ -44,8 +44,8 @@ Accuracy
     coefficients from rows of a typical length is on average n mu / (p sqrt(2 p)) times its noise as an operator: 4.6
     for all of mu, 2.6 for a third of its square. Where the linear part has a deviation of 1.5 the least direction has
     .35 to .5 of the average: of no use to an interval. A quarter of mu^2 for the tilt would move linear parts by .8 to
-    1. Simulated so, 0 of 30 tables of 1,000 and of 1,500 rows had an answer; without an interval there is none. From
-    2,300 people on most have one.
+    1. Simulated so, 0 of 30 tables of 1,000 and of 1,500 rows had an answer; without an interval there is none. Of
+    12 tables of 2,300 rows 6 have one.
     Of 3% cases (4 coefficients, n = 5,000, epsilon 1) REPLACE cannot have 1.3 times the plain error by a tilted
     minimum: with a frame and an information that cost nothing, and all of epsilon for the tilt, its deviation is
     2 R sqrt(5) / epsilon with R of at least sqrt(4), 9 to 10, beside one of sampling of sqrt(.029 n) = 12: 1.26 to

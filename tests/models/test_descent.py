@@ -17,7 +17,7 @@ from discreet.audit.replay import drawn, itemised
 from discreet.audit.worlds import Pair
 from discreet.errors import BadInput
 from discreet.models import glm_stages, logistic_loss
-from discreet.models.coefficients import NewtonStep
+from discreet.models.coefficients import NewtonStep, Scored
 from discreet.models.descent import Descent
 from discreet.models.features import Features, framed
 from discreet.models.score import AtFit
@@ -238,6 +238,7 @@ def test_what_slopes_explain_and_what_errors_feign(first: int) -> None:
         limit=1.0,
         often=1.0,
         spans=own.diagonal(),
+        scored=cast(Scored, None),  # not asked for
     )
     explained, feigned, noise = found.explained(first)
     assert explained == pytest.approx(4 * 0.2**2 + 9 + (0 if first else 2500))

@@ -17,7 +17,7 @@ from discreet.privacy.exact import Number
 from discreet.privacy.intervals import Interval, Spread, check_confidence
 from discreet.privacy.mechanism import Mechanism, Wrapped
 from discreet.privacy.release import Release
-from discreet.privacy.values import Coefficients, Link
+from discreet.privacy.values import Coefficients, Link, Regressions
 from discreet.stages.normal_laplace import allowing
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.fit_request import planned
@@ -57,11 +57,11 @@ class NewtonStep:
 class CoefficientSpread:
     """Normal error bars of each coefficient: standard deviations from sampling and from the noise, side by side.
 
-    Both hold the intercept first, then the names' order, and so does `bias`, the most that either may be off beside
+    Both are in the order of the value's numbers, an intercept first, and so is `bias`, the most that either may be off beside
     them, if that is known; `about` says what the intervals are for.
     """
 
-    value: Coefficients
+    value: Regressions
     sampling_all: Array
     privacy_all: Array
     about: str = "the population's coefficients, each by itself"
@@ -70,22 +70,19 @@ class CoefficientSpread:
     limit: tuple[Array, float] | None = None  # of |w' x| |residual|, times a weight: w, how much; x has its 1 if any
     far: bool = False  # if the limit is of |w' x| alone, beyond which a row weighs less
 
-    def _of(self, sizes: Array) -> Coefficients:
-        return replace(self.value, coef=np.asarray(sizes[1:], dtype=float), intercept=float(sizes[0]))
-
     @property
-    def sampling(self) -> Coefficients:
+    def sampling(self) -> Regressions:
         """Standard deviations from sampling people."""
-        return self._of(self.sampling_all)
+        return self.value.with_numbers(self.sampling_all)
 
     @property
-    def privacy(self) -> Coefficients:
+    def privacy(self) -> Regressions:
         """Standard deviations from the noise."""
-        return self._of(self.privacy_all)
+        return self.value.with_numbers(self.privacy_all)
 
     @property
     def errors(self) -> Array:
-        """Standard errors with the noise in them, intercept first."""
+        """Standard errors with the noise in them."""
         return np.hypot(self.sampling_all, self.privacy_all)
 
     def interval(self, confidence: float) -> Interval:
@@ -93,10 +90,8 @@ class CoefficientSpread:
         wide = float(ndtri((1 + check_confidence(confidence)) / 2)) * self.errors
         if self.bias is not None:
             wide = allowing(self.bias, self.errors, confidence)
-        middle = np.concatenate([[self.value.intercept], self.value.coef])
-        return Interval(
-            self._of(middle - wide), self._of(middle + wide), confidence=confidence, about=self.about, population=True
-        )
+        middle, of = np.array(self.value.numbers), self.value.with_numbers
+        return Interval(of(middle - wide), of(middle + wide), confidence=confidence, about=self.about, population=True)
 
 
 @dataclass(frozen=True, slots=True)

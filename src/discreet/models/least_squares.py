@@ -80,10 +80,9 @@ LIMITED: Final = "(least squares, nobody's influence above {:.2g} times the typi
 WEIGHTED: Final = "weighted least squares"
 
 
-def spread_of(
-    found: NewtonStep, names: tuple[str, ...], *, intercept: bool, about: str, target: str
-) -> CoefficientSpread:
-    """The coefficients and their errors, from what was released. [least_squares.3]"""
+def errors_of(found: NewtonStep) -> tuple[Floats, Floats, Floats]:
+    """Of each coefficient, from what was released: standard deviations from sampling and from the noise, and the most
+    that it may be off beside them. [least_squares.3]"""
     many, step = len(found.value), found.step
     values, vectors = np.linalg.eigh(found.squares)
     beside = found.squares_noise / 2 + found.excess[1]
@@ -94,7 +93,14 @@ def spread_of(
     way = found.way @ found.inverse
     sampling, privacy = (np.sqrt(np.einsum("ij,jk,ik->i", way, part, way)) for part in (squares, noise))
     bias = found.excess[0] * np.linalg.norm(way, axis=1) + found.pulled * np.abs(found.way @ step)
-    value = found.value
+    return sampling, privacy, bias
+
+
+def spread_of(
+    found: NewtonStep, names: tuple[str, ...], *, intercept: bool, about: str, target: str
+) -> CoefficientSpread:
+    """The coefficients and their errors, from what was released. [least_squares.3]"""
+    value, (sampling, privacy, bias) = found.value, errors_of(found)
     if not intercept:
         value, sampling, privacy, bias = (np.append(0.0, part) for part in (value, sampling, privacy, bias))
     found_value = Coefficients(value[1:], float(value[0]), names)

@@ -62,6 +62,7 @@ OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "mean_test": {"null": 0.5},
     "minimum": {"share": 0.25},
     "median": {"x": "whole"},
+    "multinomial_regression": {"y": "label", "classes": LABELS},
     "naive_bayes": {"y": "label", "classes": LABELS},
     "poisson_regression": {"y": "hits", "delta": DELTA},
     "survival": {"times": [0.5, 1.0], "parts": 1},

@@ -51,6 +51,7 @@ class NewtonStep:
     often: float
     spans: Array
     pulled: float = PULLED
+    bent: Array | None = None  # S: the noise on the information is S E S, that of E even in all directions
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -84,11 +84,13 @@ def errors_of(found: NewtonStep) -> tuple[Floats, Floats, Floats]:
     """Of each coefficient, from what was released: standard deviations from sampling and from the noise, and the most
     that it may be off beside them. [least_squares.3]"""
     many, step = len(found.value), found.step
+    bent = np.eye(many) if found.bent is None else found.bent
     values, vectors = np.linalg.eigh(found.squares)
     beside = found.squares_noise / 2 + found.excess[1]
     squares = (vectors * (np.maximum(values, 0.0) + beside)) @ vectors.T
     squares *= found.size / max(found.size - many, 1.0)
-    moved = (step @ step) * np.eye(many) + np.outer(step, step)
+    turned = bent @ step
+    moved = bent @ ((turned @ turned) * np.eye(many) + np.outer(turned, turned)) @ bent.T
     noise = found.score_noise**2 * np.eye(many) + found.information_noise**2 / 2 * moved
     way = found.way @ found.inverse
     sampling, privacy = (np.sqrt(np.einsum("ij,jk,ik->i", way, part, way)) for part in (squares, noise))

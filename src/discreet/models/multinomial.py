@@ -153,17 +153,13 @@ class Multinomial:
         loud = apart * found.score_noise * float(np.linalg.norm(found.inverse))
         if loud > LOUDEST:  # [multinomial.2]
             return replace(blank, refusal=NOISY.format(loud, 1.5 * loud / LOUDEST))
-        shape = (len(self.classes) - 1, self.features.size)
-        value = ClassCoefficients(np.zeros((shape[0], shape[1] - 1)), np.zeros(shape[0]), *self._named)
-        value = value.with_numbers(found.value)
-        spread = CoefficientSpread(
-            value, *errors_of(found)[:2], ABOUT, errors_of(found)[2], LIMITED.format(found.often)
-        )  # [multinomial.3]
-        return replace(blank, answer=value, spread=replace(spread, limit=(found.way, found.limit)))
-
-    @property
-    def _named(self) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-        return self.features.names, self.classes
+        coef = found.value.reshape(len(self.classes) - 1, self.features.size)
+        value = ClassCoefficients(coef[:, 1:], coef[:, 0], self.features.names, self.classes)
+        sampling, privacy, bias = errors_of(found)  # [multinomial.3]
+        target, limit = LIMITED.format(found.often), (found.way, found.limit)
+        return replace(
+            blank, answer=value, spread=CoefficientSpread(value, sampling, privacy, ABOUT, bias, target, limit)
+        )
 
     def _ready(self, table: Floats) -> Floats:
         """A copy with the constant; the number of a class that is not listed is missing."""
@@ -220,12 +216,7 @@ def likeliest_coefficients(design: Floats, codes: Any, classes: int) -> Floats:
     return found
 
 
-def _rows(columns: Mapping[str, Any]) -> Any:
-    """Features, and labels as they are until they are coded."""
-    return columns
-
-
-@statistic({"X": number("several"), "y": category()}, rows=_rows, wants_delta=lambda *_: True, world=_world)
+@statistic({"X": number("several"), "y": category()}, rows=dict, world=_world)
 def multinomial_regression(
     people: Public,
     X: Columns,  # noqa: N803  as scikit-learn calls it

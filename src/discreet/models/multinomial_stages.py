@@ -85,8 +85,9 @@ from discreet.stages.octaves import Tail, column_cost, counts_cost, noisy_counts
 from discreet.tables.streams import added, column_of, each, fold
 
 # of mu squared: columns, the first sum, H, the squares, the classes, lengths (twice), and each of three steps
-PARTS: Final = (0.11, 0.09, 0.20, 0.08, 0.02, 0.03, 0.05)
+PARTS: Final = (0.11, 0.09, 0.30, 0.06, 0.02, 0.03, 0.04)
 STEPS: Final = 3  # before the last
+ROUND: Final = 2.4  # by how much a row in the information may be longer than a typical one
 MOST_ROWS: Final = 1.7  # times as many as are needed at least
 FEW: Final = (
     "class {!r} has hardly any rows, by noisy counts, which see {:.0f}; leave it out of classes, join it with another "
@@ -160,11 +161,12 @@ class CurvesByClass:
 
     scores: ScoresByClass
     limit: float
+    even: Floats  # Q C^-1/2: so turned, the information is about the number of rows in every direction
 
     @property
     def size(self) -> int:
         """Entries of both triangles."""
-        return len(triangle(len(self.scores.turns) - 1)[0]) * len(triangle(self.scores.many)[0])
+        return len(triangle(self.even.shape[1])[0]) * len(triangle(self.scores.many)[0])
 
     @property
     def step(self) -> float:
@@ -173,7 +175,7 @@ class CurvesByClass:
 
     def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
         """One column for each row, and which are missing. [multinomial_stages.3]"""
-        turns = self.scores.turns
+        turns = self.even
         seen, chances, lost = self.scores.chances(rows)
         (a, b, heavy), (i, j, heavier) = triangle(turns.shape[1]), triangle(self.scores.many)
         means = turned_by(turns, chances)
@@ -187,7 +189,7 @@ class CurvesByClass:
 
     def matrix(self, entries: Floats) -> Floats:
         """The matrix of which these are the entries. [multinomial_stages.4]"""
-        blocks, many = self.scores.turns.shape[1], self.scores.many
+        blocks, many = self.even.shape[1], self.scores.many
         (a, b, heavy), (i, j, heavier) = triangle(blocks), triangle(many)
         plain = entries.reshape(len(a), len(i)) / heavy[:, None] / heavier
         found = np.zeros((blocks, blocks, many, many))
@@ -230,8 +232,8 @@ class ClassStages(NewtonStages):
     def enough(self, size: float) -> bool:
         """Whether every stage will find what it looks for, classes of one size; `size` is public or released.
         [multinomial_stages.2]"""
-        long = (math.sqrt(self.width - 1) + 2.4) ** 2 * math.sqrt(self.classes - 1) / self.classes
-        return self.centred(size) and 0.7 * self.operator(long) <= size / self.classes / self.uneven / 2
+        long = (math.sqrt(self.width - 1) + ROUND) ** 2 * math.sqrt(self.classes - 1)
+        return self.centred(size) and 0.7 * self.operator(long) <= size / self.uneven / 2
 
 
 @lru_cache(maxsize=256)  # the same for every public number of rows, of which many are tried
@@ -324,7 +326,9 @@ def find(
 
     fit = np.zeros((stages.classes - 1, many))
     fit[:, 0] = turns.T @ np.log(shares)
-    first = turns.T @ (np.diag(shares) - np.outer(shares, shares)) @ turns * size
+    spread = turns.T @ (np.diag(shares) - np.outer(shares, shares)) @ turns
+    powers, axes = np.linalg.eigh(spread)
+    root, even = (axes * np.sqrt(powers)) @ axes.T, turns @ (axes / np.sqrt(powers)) @ axes.T
     if (longest := tail(at(fit)[0], "early", rows)) is None:  # [multinomial_stages.2]
         return LOST.format("the residuals")
     early = max(EARLY * size, stages.moved("steps") / 4)
@@ -332,14 +336,14 @@ def find(
     for cost in stepped[:2]:
         seen, fit, turned = at(fit)
         score, _ = summed(seen, cost, float(longest.at(early)))
-        step = shortened(np.linalg.solve(first, score.reshape(fit.shape)))
+        step = shortened(np.linalg.solve(spread * size, score.reshape(fit.shape)))
         fit = fit + step @ turned
     seen, fit, turned = at(fit)
-    curves = CurvesByClass(seen, float(longest.at(early)))  # a score that is cut keeps its length
+    curves = CurvesByClass(seen, float(longest.at(early)), even)  # a score that is cut keeps its length
     if (found := tail(curves, "spread", rows)) is None:  # [multinomial_stages.2]
         return LOST.format("the information")
     fewest, most = (float(found.at(part * size)) for part in INFORMED)
-    bearable = LOUD * float(shares.min()) * size / stages.operator(1.0)
+    bearable = LOUD * size / stages.operator(1.0)
     total, noise = summed(curves, costs.part("information", Gaussian), min(fewest, max(most, bearable)))
     information, entry = curves.matrix(total), noise
     values, vectors = np.linalg.eigh(information)
@@ -347,7 +351,8 @@ def find(
         times = min(2 * least / max(float(values[0]), least / 5), 10.0)
         worst = vectors[:, 0].reshape(fit.shape)
         return HIDDEN.format(blamed(turned.T @ np.linalg.svd(worst)[2][0], columns), times)
-    inverse = (vectors / values) @ vectors.T
+    back = np.kron(root, np.eye(many))
+    inverse = np.linalg.inv(back @ information @ back)
     score, off = summed(seen, stepped[2], float(longest.at(early)))
     settled = SETTLED * off + float(np.linalg.norm(score)) / 3 + longest.excess(early)
     before = shortened(inverse @ score)
@@ -371,6 +376,7 @@ def find(
         way=np.kron(against, own @ turned.T),
         inverse=inverse,
         information_noise=entry,
+        bent=back,
         step=step,
         score_noise=off,
         squares=squares * reach**2,

@@ -59,7 +59,7 @@ from discreet.worlds.assumptions import MANY, STANDARDISED, About, World
 from discreet.worlds.shapes import FEWER, AssumedTable
 
 MOST_CLASSES: Final = 20
-MOST_ENTRIES: Final = 10_000  # of the information
+WIDEST: Final = 120  # coefficients
 STEPS: Final = 25  # of Newton's method, without privacy
 
 
@@ -91,11 +91,10 @@ class Multinomial:
         if not self.delta:
             raise BadInput("delta is 0; a multinomial regression adds Gaussian noise and needs delta > 0, say delta=1e-6")
         places_of(self.classes, MOST_CLASSES)
-        many, blocks = self.features.size, len(self.classes) - 1
-        if (entries := many * (many + 1) * blocks * (blocks + 1) // 4) > MOST_ENTRIES:
+        if (many := self.features.size * (len(self.classes) - 1)) > WIDEST:
             raise BadInput(
-                f"{len(self.features.names)} columns and {len(self.classes)} classes have {entries} second moments, more "
-                f"than {MOST_ENTRIES}; leave columns out, or join classes"
+                f"{len(self.features.names)} columns and {len(self.classes)} classes have {many} coefficients, more than "
+                f"{WIDEST}; leave columns out, or join classes"
             )
         self.stages(self.size or (1 if self.neighbours.size_is_public else None))  # epsilon and delta are within reach
 

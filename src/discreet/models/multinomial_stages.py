@@ -54,6 +54,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import helmert
+from scipy.special import ndtri
+from scipy.stats.qmc import Halton
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.models.coefficients import PULLED, NewtonStep
@@ -85,9 +87,11 @@ from discreet.stages.octaves import Tail, column_cost, counts_cost, noisy_counts
 from discreet.tables.streams import added, column_of, each, fold
 
 # of mu squared: columns, the first sum, H, the squares, the classes, lengths (twice), and each of three steps
-PARTS: Final = (0.11, 0.09, 0.30, 0.06, 0.02, 0.03, 0.04)
-STEPS: Final = 3  # before the last
-ROUND: Final = 2.4  # by how much a row in the information may be longer than a typical one
+PARTS: Final = (0.11, 0.09, 0.30, 0.06, 0.02, 0.03, 0.025)
+STEPS: Final = 5  # before the last, one of them with the information
+POINTS: Final = 256  # of a made-up table, for the first steps
+STIFF: Final = 0.02  # of its mean curvature, beside it
+ROUND: Final = 1.5  # by how much a row in the information may be longer than a typical one
 MOST_ROWS: Final = 1.7  # times as many as are needed at least
 FEW: Final = (
     "class {!r} has hardly any rows, by noisy counts, which see {:.0f}; leave it out of classes, join it with another "
@@ -157,46 +161,46 @@ class ScoresByClass:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvesByClass:
-    """The same rows seen as their part of the information, as one vector; 0 where the score is cut."""
+    """The same rows seen as their part of the information, as one vector; 0 where the score is cut.
+
+    The information of a row is the sum over k of p_k z z', z = (Q_k - Q'p) x u: so much of it as `even` makes of z."""
 
     scores: ScoresByClass
     limit: float
-    even: Floats  # Q C^-1/2: so turned, the information is about the number of rows in every direction
+    even: Frame  # in which the information is about the same in every direction
 
     @property
     def size(self) -> int:
-        """Entries of both triangles."""
-        return len(triangle(self.even.shape[1])[0]) * len(triangle(self.scores.many)[0])
+        """Entries of the upper triangle."""
+        return len(triangle(self.scores.size)[0])
 
     @property
     def step(self) -> float:
         """What one stands for."""
-        return self.scores.step**2
+        return self.even.step**2
 
     def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
         """One column for each row, and which are missing. [multinomial_stages.3]"""
-        turns = self.even
+        (i, j, heavy), turns = triangle(self.scores.size), self.scores.turns
         seen, chances, lost = self.scores.chances(rows)
-        (a, b, heavy), (i, j, heavier) = triangle(turns.shape[1]), triangle(self.scores.many)
-        means = turned_by(turns, chances)
-        curves = turned_by(turns[:, a] * turns[:, b], chances) - means[a] * means[b]
         _, residuals, _ = self.scores.residuals(rows)
-        kept = lengths_of(residuals) * lengths_of(seen) * self.scores.step <= self.limit  # [multinomial_stages.3]
-        curves *= heavy[:, None]
-        curves[:, lost | ~kept] = 0.0
-        squares = seen[i] * seen[j] * heavier[:, None]
-        return (curves[:, None] * squares[None]).reshape(self.size, len(rows)), lost
+        out = lost | ~(lengths_of(residuals) * lengths_of(seen) * self.scores.step <= self.limit)
+        means, seen = turned_by(turns, chances), seen * self.scores.step
+        found = np.zeros((self.size, len(rows)))
+        for turn, chance in zip(turns, chances, strict=True):
+            part = np.sqrt(chance) * (turn[:, None] - means)
+            part[:, out] = 0.0  # [multinomial_stages.3]
+            z, _ = self.even.turned((part[:, None] * seen[None]).reshape(self.scores.size, len(rows)).T)
+            found += z[i] * z[j]
+        found *= heavy[:, None]
+        return found, lost
 
     def matrix(self, entries: Floats) -> Floats:
         """The matrix of which these are the entries. [multinomial_stages.4]"""
-        blocks, many = self.even.shape[1], self.scores.many
-        (a, b, heavy), (i, j, heavier) = triangle(blocks), triangle(many)
-        plain = entries.reshape(len(a), len(i)) / heavy[:, None] / heavier
-        found = np.zeros((blocks, blocks, many, many))
-        for first, second in ((a, b), (b, a)):
-            for row, column in ((i, j), (j, i)):
-                found[first[:, None], second[:, None], row, column] = plain
-        return found.transpose(0, 2, 1, 3).reshape(blocks * many, blocks * many)
+        i, j, heavy = triangle(self.scores.size)
+        found = np.zeros((self.scores.size,) * 2)
+        found[i, j] = found[j, i] = entries / heavy
+        return found
 
 
 def turned_by(turns: Floats, chances: Floats) -> Floats:
@@ -242,7 +246,7 @@ def plan(epsilon: Number, delta: Number, counted: bool, width: int, unknown: int
     if their number is private. [multinomial_stages.2]"""
     neighbours = Neighbours.ADD_OR_REMOVE if counted else Neighbours.REPLACE
     many, blocks = width - 1, classes - 1
-    entries = blocks * (blocks + 1) // 2 * (many * (many + 1) // 2)
+    entries = blocks * many * (blocks * many + 1) // 2
 
     def tail(mu: Fraction) -> Gaussian:
         return tail_cost(mu, neighbours)
@@ -326,19 +330,18 @@ def find(
 
     fit = np.zeros((stages.classes - 1, many))
     fit[:, 0] = turns.T @ np.log(shares)
-    spread = turns.T @ (np.diag(shares) - np.outer(shares, shares)) @ turns
-    powers, axes = np.linalg.eigh(spread)
-    root, even = (axes * np.sqrt(powers)) @ axes.T, turns @ (axes / np.sqrt(powers)) @ axes.T
     if (longest := tail(at(fit)[0], "early", rows)) is None:  # [multinomial_stages.2]
         return LOST.format("the residuals")
     early = max(EARLY * size, stages.moved("steps") / 4)
-    stepped = costs.all("steps", Gaussian)
-    for cost in stepped[:2]:
+    stepped, likely = costs.all("steps", Gaussian), likely_rows(turn)
+    for cost in stepped[:-1]:
         seen, fit, turned = at(fit)
         score, _ = summed(seen, cost, float(longest.at(early)))
-        step = shortened(np.linalg.solve(spread * size, score.reshape(fit.shape)))
-        fit = fit + step @ turned
+        curve = curvature(likely @ fit.T @ turns.T, likely @ turned.T, turns) * size
+        fit = fit + shortened(np.linalg.solve(curve, score)).reshape(fit.shape) @ turned
     seen, fit, turned = at(fit)
+    powers, axes = np.linalg.eigh(curvature(likely @ fit.T @ turns.T, likely @ turned.T, turns))
+    even = Frame.of(np.ones(stages.size), (axes / np.sqrt(powers)) @ axes.T)
     curves = CurvesByClass(seen, float(longest.at(early)), even)  # a score that is cut keeps its length
     if (found := tail(curves, "spread", rows)) is None:  # [multinomial_stages.2]
         return LOST.format("the information")
@@ -349,11 +352,10 @@ def find(
     values, vectors = np.linalg.eigh(information)
     if not values[0] > (least := LEAST * entry * math.sqrt(2 * stages.size)):  # [multinomial_stages.2]
         times = min(2 * least / max(float(values[0]), least / 5), 10.0)
-        worst = vectors[:, 0].reshape(fit.shape)
+        worst = (applied(even) @ vectors[:, 0]).reshape(fit.shape)
         return HIDDEN.format(blamed(turned.T @ np.linalg.svd(worst)[2][0], columns), times)
-    back = np.kron(root, np.eye(many))
-    inverse = np.linalg.inv(back @ information @ back)
-    score, off = summed(seen, stepped[2], float(longest.at(early)))
+    inverse = applied(even) @ (vectors / values) @ vectors.T @ applied(even).T
+    score, off = summed(seen, stepped[-1], float(longest.at(early)))
     settled = SETTLED * off + float(np.linalg.norm(score)) / 3 + longest.excess(early)
     before = shortened(inverse @ score)
     seen, fit, turned = at(fit + before.reshape(fit.shape) @ turned)
@@ -376,7 +378,7 @@ def find(
         way=np.kron(against, own @ turned.T),
         inverse=inverse,
         information_noise=entry,
-        bent=back,
+        bent=np.linalg.inv(applied(even)),
         step=step,
         score_noise=off,
         squares=squares * reach**2,
@@ -388,6 +390,30 @@ def find(
         pulled=PULLED + float(np.linalg.norm(before + step / 2)),
         excess=(longest.excess(cut), longest.excess(cut, 2)),
     )
+
+
+def likely_rows(turn: Floats) -> Floats:
+    """Rows (1, x), x normal and spread as what was released says: a fixed set of points. [multinomial_stages.2]"""
+    moments = np.linalg.inv(turn @ turn.T)
+    mean = moments[0, 1:] / moments[0, 0]
+    spread = moments[1:, 1:] / moments[0, 0] - np.outer(mean, mean)
+    points = ndtri(Halton(len(mean), scramble=False).random(POINTS + 1)[1:])
+    values, vectors = np.linalg.eigh(spread)
+    points = np.vstack([points, -points]) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    return np.column_stack([np.ones(2 * POINTS), mean + points])
+
+
+def curvature(linear: Floats, seen: Floats, turns: Floats) -> Floats:
+    """The mean information of rows `seen` with these linear parts, and a little more: steps are of its size."""
+    powers = np.exp(linear - linear.max(axis=1, keepdims=True))
+    chances = powers / powers.sum(axis=1, keepdims=True)
+    means, (a, b) = chances @ turns, np.indices((turns.shape[1],) * 2)
+    curves = chances @ (turns[:, a] * turns[:, b]).reshape(len(turns), -1)
+    curves = curves.reshape(-1, *a.shape) - means[:, :, None] * means[:, None]
+    found = np.einsum("nab,ni,nj->aibj", curves, seen, seen, optimize=True) / len(seen)
+    size = turns.shape[1] * seen.shape[1]
+    found = found.reshape(size, size)
+    return np.asarray(found + STIFF * np.trace(found) / size * np.eye(size))
 
 
 def of_classes(given: Iterator[Floats], *, classes: int) -> tuple[int, ...]:

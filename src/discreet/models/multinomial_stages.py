@@ -394,7 +394,7 @@ def find(
 
 def likely_rows(turn: Floats) -> Floats:
     """Rows (1, x), x normal and spread as what was released says: a fixed set of points. [multinomial_stages.2]"""
-    moments = np.linalg.inv(turn @ turn.T)
+    moments = np.linalg.inv(turn.T @ turn)
     mean = moments[0, 1:] / moments[0, 0]
     spread = moments[1:, 1:] / moments[0, 0] - np.outer(mean, mean)
     points = ndtri(Halton(len(mean), scramble=False).random(POINTS + 1)[1:])

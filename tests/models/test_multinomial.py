@@ -13,9 +13,9 @@ from discreet.accounting.compose import implies
 from discreet.audit.replay import drawn, itemised
 from discreet.errors import BadInput, DiscreetError
 from discreet.models import multinomial_stages
+from discreet.models.class_scores import CurvesByClass, ScoresByClass, contrasts, likely_rows, of_classes
 from discreet.models.features import Features
 from discreet.models.multinomial import Multinomial, likeliest_coefficients
-from discreet.models.multinomial_stages import CurvesByClass, ScoresByClass, contrasts, likely_rows, of_classes
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.values import ClassCoefficients, recall, stored
@@ -79,7 +79,9 @@ def test_every_draw_is_in_the_loss(relation: Neighbours) -> None:
 
 
 @pytest.mark.claim("multinomial_stages.1")
-@pytest.mark.parametrize(("mutant", "relation"), [("scores", ADD), ("curves", ADD), ("classes", ADD), ("classes", REPLACE)])
+@pytest.mark.parametrize(
+    ("mutant", "relation"), [("scores", ADD), ("curves", ADD), ("classes", ADD), ("classes", REPLACE)]
+)
 def test_mutants_are_caught(mutant: str, relation: Neighbours, monkeypatch: pytest.MonkeyPatch) -> None:
     if mutant == "classes":
         true = of_classes
@@ -99,7 +101,7 @@ def test_mutants_are_caught(mutant: str, relation: Neighbours, monkeypatch: pyte
         audit.check(asked(relation), few_pairs(relation)[:2], hostile_values=False).require()
 
 
-@pytest.mark.claim("multinomial_stages.3")
+@pytest.mark.claim("class_scores.1")
 def test_what_is_seen_of_a_row_depends_on_that_row_alone() -> None:
     odd = [(1.0, one, other) for one in HOSTILE for other in HOSTILE]
     table = np.array([*odd, *[(1.0, *row) for row in COMMON]])
@@ -115,8 +117,8 @@ def test_what_is_seen_of_a_row_depends_on_that_row_alone() -> None:
         assert (backwards[:, ::-1] == together).all()
 
 
-@pytest.mark.claim("multinomial_stages.3")
-@pytest.mark.claim("multinomial_stages.4")
+@pytest.mark.claim("class_scores.1")
+@pytest.mark.claim("class_scores.2")
 def test_scores_and_information_are_those_of_the_likelihood() -> None:
     """Beside the formulas, by products of matrices; the length of a vector is that of the matrix."""
     scores, cut, curves = views()
@@ -139,7 +141,7 @@ def test_scores_and_information_are_those_of_the_likelihood() -> None:
     assert cut.turned(rows)[0][:, ~long].any(axis=0).all()
 
 
-@pytest.mark.claim("multinomial_stages.3")
+@pytest.mark.claim("class_scores.3")
 def test_counts_of_classes_are_of_disjoint_rows() -> None:
     piece = np.array([0.0, 1.0, 1.0, 2.0, 3.0, -1.0, 0.5, math.nan, math.inf])
     assert of_classes(iter([piece, piece[:2]]), classes=3) == (2, 3, 1)

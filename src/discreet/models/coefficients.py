@@ -7,7 +7,7 @@ subsample/aggregate.py; here names and error bars get the form of a regression's
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -17,13 +17,14 @@ from discreet.privacy.exact import Number
 from discreet.privacy.intervals import Interval, Spread, check_confidence
 from discreet.privacy.mechanism import Mechanism, Wrapped
 from discreet.privacy.release import Release
-from discreet.privacy.values import Coefficients, Link, Regressions
+from discreet.privacy.values import ClassCoefficients, Coefficients, Link
 from discreet.stages.normal_laplace import allowing
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.fit_request import planned
 
 Array = np.ndarray[Any, Any]
 PULLED: Final = 0.25  # of the last step: what rows pulled in H may do to it
+Model = TypeVar("Model", Coefficients, ClassCoefficients)
 WEIGHED: Final = "(rows far out weigh less, by their features)"
 
 
@@ -55,14 +56,14 @@ class NewtonStep:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CoefficientSpread:
+class CoefficientSpread(Generic[Model]):
     """Normal error bars of each coefficient: standard deviations from sampling and from the noise, side by side.
 
     Both are in the order of the value's numbers, an intercept first, and so is `bias`, the most that either may be off beside
     them, if that is known; `about` says what the intervals are for.
     """
 
-    value: Regressions
+    value: Model
     sampling_all: Array
     privacy_all: Array
     about: str = "the population's coefficients, each by itself"
@@ -72,12 +73,12 @@ class CoefficientSpread:
     far: bool = False  # if the limit is of |w' x| alone, beyond which a row weighs less
 
     @property
-    def sampling(self) -> Regressions:
+    def sampling(self) -> Model:
         """Standard deviations from sampling people."""
         return self.value.with_numbers(self.sampling_all)
 
     @property
-    def privacy(self) -> Regressions:
+    def privacy(self) -> Model:
         """Standard deviations from the noise."""
         return self.value.with_numbers(self.privacy_all)
 

@@ -100,7 +100,7 @@ def errors_of(found: NewtonStep) -> tuple[Floats, Floats, Floats]:
 
 def spread_of(
     found: NewtonStep, names: tuple[str, ...], *, intercept: bool, about: str, target: str
-) -> CoefficientSpread:
+) -> CoefficientSpread[Coefficients]:
     """The coefficients and their errors, from what was released. [least_squares.3]"""
     value, (sampling, privacy, bias) = found.value, errors_of(found)
     if not intercept:

@@ -14,8 +14,8 @@ Why
     [multinomial.2] [multinomial_stages.2] and [multinomial_stages.3]; too few rows: before any draw where their number
     is public, else by the noisy count.
     [multinomial.3] As [descent.3], with the whole score (Q'(y - p)) x u in place of u (y - p): H^-1 M H^-1 is the
-    covariance of a maximum of the likelihood whatever the model. The noise on H is counted as that of
-    [newton_stages.1] is, which is no less ([multinomial_stages.4]). Coefficients against the first class are linear in
+    covariance of a maximum of the likelihood whatever the model. The noise on H is counted as
+    that of a Gram matrix is ([class_scores.2]), bent back by Z. Coefficients against the first class are linear in
     those of the contrasts, and so are their errors.
 Needs
     models/multinomial_stages.py: for 3 classes some 2,500 people of 3 features at epsilon 1, delta 1e-6; for 5 classes
@@ -89,7 +89,9 @@ class Multinomial:
         check_size(self.size, self.neighbours)
         check_budget(self.epsilon, self.delta, self.size)
         if not self.delta:
-            raise BadInput("delta is 0; a multinomial regression adds Gaussian noise and needs delta > 0, say delta=1e-6")
+            raise BadInput(
+                "delta is 0; a multinomial regression adds Gaussian noise and needs delta > 0, say delta=1e-6"
+            )
         places_of(self.classes, MOST_CLASSES)
         if (many := self.features.size * (len(self.classes) - 1)) > WIDEST:
             raise BadInput(

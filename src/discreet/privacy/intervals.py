@@ -18,8 +18,8 @@ from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import is_number, show
 from discreet.privacy.value_arrays import listed
 from discreet.privacy.values import (
-    Clusters,
     ClassCoefficients,
+    Clusters,
     Coefficients,
     Comparison,
     Density,
@@ -291,8 +291,12 @@ def numbers_of(value: Value, interval: Interval | None, sampling: Any, privacy: 
     found = [
         NamedNumber(
             name,
-            *(finite(one) for one in (number, low, high, drawn, noise)),
-            aside=bool(every) and place % every == 0,
+            finite(number),
+            finite(low),
+            finite(high),
+            finite(drawn),
+            finite(noise),
+            bool(every) and place % every == 0,
         )
         for place, (name, number, low, high, drawn, noise) in enumerate(each)
     ]

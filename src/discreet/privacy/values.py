@@ -60,7 +60,7 @@ __all__ += [
     "like",
     "plain",
 ]
-__all__ += ["Regressions", "recall", "stored", "value_of"]
+__all__ += ["recall", "stored", "value_of"]
 
 Numbers = Scalar | Vector | Matrix | Counts | CrossCounts | SyntheticTable | Shares | TestResult | Comparison
 Regressions = Coefficients | ClassCoefficients

@@ -16,6 +16,7 @@ from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
+from discreet.privacy.release import Release
 from discreet.tables.entries import column
 from discreet.tables.matrix import in_one, matrix
 
@@ -197,7 +198,7 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateLinear):  # type: ignor
         self.classes_ = np.asarray(labels)
         if len(labels) > 2:
             return self._of_many(rows, outcome, labels, sample_weight)
-        self.release_ = logistic_regression(
+        self.release_: Release[Any] = logistic_regression(
             rows,
             outcome,
             epsilon=self.epsilon,  # type: ignore[arg-type]
@@ -223,7 +224,7 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateLinear):  # type: ignor
                 "with more than two classes there are no weights, no norm, no other method than 'auto' and always an "
                 "intercept; leave sample_weight, norm, method and fit_intercept out"
             )
-        self.release_ = multinomial_regression(
+        self.release_ = release = multinomial_regression(
             rows,
             outcome,
             epsilon=self.epsilon,  # type: ignore[arg-type]
@@ -233,7 +234,7 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateLinear):  # type: ignor
             neighbours=self.neighbours,
             rng=self._door(),
         )
-        value = self.release_.value
+        value = release.value
         self.coef_ = np.vstack([np.zeros(len(value.names)), value.coef])
         self.intercept_ = np.append(0.0, value.intercept)
         return self

@@ -59,8 +59,8 @@ class NewtonStep:
 class CoefficientSpread(Generic[Model]):
     """Normal error bars of each coefficient: standard deviations from sampling and from the noise, side by side.
 
-    Both are in the order of the value's numbers, an intercept first, and so is `bias`, the most that either may be off beside
-    them, if that is known; `about` says what the intervals are for.
+    Both are in the order of the value's numbers, an intercept first, and so is `bias`, the most that either may be off
+    beside them, if that is known; `about` says what the intervals are for.
     """
 
     value: Model

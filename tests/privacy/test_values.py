@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import BadInput
 from discreet.privacy.values import (
+    ClassCoefficients,
     ClassCounts,
     Clusters,
     Coefficients,
@@ -49,6 +50,7 @@ VALUES: list[Value] = [
     Matrix(np.array([[4.0, 1.0], [1.0, 9.0]]), ("a", "b")),
     Counts(("a", None, (0.0, 1.0), True), np.array([3, 4, 5, 6]), other=1, threshold=2),
     Shares(("a", "b"), np.array([0.25, 0.5]), 0.25),
+    ClassCoefficients(np.array([[1.0], [3.0]]), np.array([0.5, -2.0]), ("age",), ("low", "mid", "top")),
     Coefficients(np.array([2.0, -1.0]), 0.5, ("age", "dose"), "logit"),
     Clusters(np.array([[0.0, 1.0], [9.0, 8.0]]), np.array([70.0, 30.0]), np.array([0.1, 0.2]), None, ("a", "b")),
     Density(np.array([0.0, 1.0, 3.0]), np.array([0.4, 0.3]), 0.0, 0.1, np.array([0.0, 3.0]), np.array([0.0, 0.9])),

@@ -308,4 +308,5 @@ class FittingClasses:
             times = min(2 * least / max(float(values[0]), least / 5), 10.0)
             worst = np.linalg.svd((back @ vectors[:, 0]).reshape(fit.shape))[2][0]
             return HIDDEN.format(blamed(turned.T @ worst, self.columns), times)
-        return back @ (vectors / values) @ vectors.T @ back.T, np.linalg.inv(back), noise
+        inverse = np.asarray(back @ (vectors / values) @ vectors.T @ back.T, dtype=np.float64)
+        return inverse, np.asarray(np.linalg.inv(back), dtype=np.float64), noise

@@ -7,11 +7,11 @@ to one length T: what a person may do does not grow with K.
 Releases
     As models/glm_stages.py: a noisy count under ADD_OR_REMOVE, medians and octaves of columns without bounds, lengths
     and the noisy sum of v v', which makes a frame u = A v. Noisy numbers of rows of each class. Counts of the lengths
-    of scores at the classes' shares, and five noisy sums of scores, four of them for steps with the information that
-    normal columns would have. At that fit counts of lengths and the noisy sum of Z h Z, h the information of a row,
-    (diag p - p p') in contrasts x u u', 0 where the score is cut, Z the inverse root of what normal columns would have:
-    so seen it is about as large in every direction. Counts of lengths once more, the last noisy sum of scores, and that
-    of their outer products.
+    of scores at the classes' shares, and four noisy sums of scores, for steps with the information that normal columns
+    would have. At that fit counts of the lengths of scores and of Z h Z, and the noisy sum of the latter, h the
+    information of a row, (diag p - p p') in contrasts x u u', 0 where the score is cut, Z the inverse root of what
+    normal columns would have: so seen it is about as large in every direction. One more noisy sum of scores, a Newton
+    step; there the last one, and that of their outer products.
 Promise
     [multinomial_stages.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon, delta).
     [multinomial_stages.2] The plan reads public numbers; every later choice, and whether it ends early, reads released
@@ -245,6 +245,9 @@ class FittingClasses:
             step = np.asarray(np.linalg.solve(self._likely(likely, fit, turned), score), dtype=np.float64)
             fit = fit + shortened(step).reshape(fit.shape) @ turned
         seen, fit, turned = self.at(fit)
+        if (longest := self.tail(seen, "late")) is None:  # [multinomial_stages.2]
+            return LOST.format("the residuals")
+        reach = float(longest.at(self.early))
         known = self._information(seen, fit, turned, self._likely(likely, fit, turned), reach)
         if isinstance(known, str):  # [multinomial_stages.2]
             return known
@@ -253,8 +256,6 @@ class FittingClasses:
         settled = SETTLED * off + float(np.linalg.norm(score)) / 3 + longest.excess(self.early)
         before = shortened(inverse @ score)
         seen, fit, turned = self.at(fit + before.reshape(fit.shape) @ turned)
-        if (longest := self.tail(seen, "late")) is None:  # [multinomial_stages.2]
-            return LOST.format("the residuals")
         moved = stages.moved("last")
         cut = longest.most(OFTEN[0] * moved, OFTEN[1] * moved, EXCESS * moved)
         reach = float(longest.at(cut))

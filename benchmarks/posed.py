@@ -73,6 +73,7 @@ PEOPLE: Final = {  # else 100
     "covariance": 150,
     "kmeans": 220,
     "linear_regression": 300,
+    "multinomial_regression": 300,
     "poisson_regression": 300,
     "fit_normal": 150,
     "pca": 300,

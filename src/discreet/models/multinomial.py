@@ -39,10 +39,11 @@ from discreet.errors import BadInput, Refused
 from discreet.models.coefficients import CoefficientSpread
 from discreet.models.descent import ABOUT, LIMITED, LOUDEST, NOISY
 from discreet.models.design_columns import CONSTANT, DesignColumn
-from discreet.models.features import Features, coded, named_columns, places_of
+from discreet.models.features import Features, named_columns, places_of
 from discreet.models.glm_stages import UNEVEN
 from discreet.models.least_squares import errors_of
 from discreet.models.multinomial_stages import ClassStages, find, plan
+from discreet.models.naive_bayes import by_place
 from discreet.models.newton_stages import least_rows
 from discreet.models.regressions import truth_bounds
 from discreet.privacy.declaration import Columns, Public, category, number, statistic
@@ -55,6 +56,7 @@ from discreet.privacy.value_arrays import label
 from discreet.privacy.values import ClassCoefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
+from discreet.tables.entries import by_name, key, numbers
 from discreet.tables.matrix import long_matrix
 from discreet.tables.streams import each
 from discreet.worlds.assumptions import MANY, STANDARDISED, About, World
@@ -221,7 +223,14 @@ def likeliest_coefficients(design: Floats, codes: Any, classes: int) -> Floats:
     return found
 
 
-@statistic({"X": number("several"), "y": category()}, rows=dict, world=_world)
+def _coded(columns: Any, *, places: Mapping[Any, float], width: int) -> Floats:
+    """Rows of features and the number of the class; one that is not listed is missing."""
+    *features, labels = by_name(columns, *map(str, range(width))).values()
+    codes = np.array([places.get(key(entry), np.nan) for entry in labels], dtype=np.float64)
+    return np.column_stack([*map(numbers, features), codes])
+
+
+@statistic({"X": number("several"), "y": category()}, rows=by_place, world=_world)
 def multinomial_regression(
     people: Public,
     X: Columns,  # noqa: N803  as scikit-learn calls it
@@ -265,4 +274,4 @@ def multinomial_regression(
         unit=people.unit,
         size=people.size,
     )
-    return Wrapped(model, before=partial(coded, places=places))
+    return Wrapped(model, before=partial(_coded, places=places, width=len(X.names) + 1))

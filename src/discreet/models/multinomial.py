@@ -21,7 +21,7 @@ Needs
     models/multinomial_stages.py: 3 classes and 5 features at least 1,500 people at epsilon 1 and delta 1e-6, 5 classes
     and 6 features 3,700; twice that under REPLACE. Rare classes and columns that are nearly sums of others take more.
 Accuracy
-    docs/how-to-classes.md: errors of 1.2 to 2.2 times those without privacy at 20,000 people and epsilon 1. The order
+    docs/how-to-classes.md: errors of 1.2 to 2.3 times those without privacy at 20,000 people and epsilon 1. The order
     of the classes says which is compared with, and changes nothing else but the draws.
 Source
     models/multinomial_stages.py; models/least_squares.py for the errors.

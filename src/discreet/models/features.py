@@ -334,15 +334,14 @@ def named_columns(X: Columns, names: Sequence[str] | None) -> Columns:  # noqa: 
     return replace(X, names=tuple(names))
 
 
-def places_of(classes: Sequence[Any]) -> Mapping[Any, float]:
-    """The two public labels as 0 and 1."""
-    if (
-        isinstance(classes, str)
-        or not isinstance(classes, Sequence | np.ndarray)
-        or len(classes) != 2
-        or key(classes[0]) == key(classes[1])
-    ):
-        raise BadInput(f"classes are {classes!r}; give the two public labels, that of 'no' first")
+def places_of(classes: Sequence[Any], most: int = 2) -> Mapping[Any, float]:
+    """The public labels as 0, 1 and so on."""
+    listed = isinstance(classes, Sequence | np.ndarray) and not isinstance(classes, str)
+    if listed and len(classes) > most == 2:
+        raise BadInput(f"classes are {classes!r:.200}; of more than two make a multinomial_regression")
+    if not listed or not 2 <= len(classes) <= most or len({key(one) for one in classes}) < len(classes):
+        needed = "the two public labels, that of 'no' first" if most == 2 else f"2 to {most} public labels, each once"
+        raise BadInput(f"classes are {classes!r:.200}; give {needed}")
     return {key(label): float(code) for code, label in enumerate(classes)}
 
 

@@ -84,16 +84,9 @@ LIMITED: Final = "(least squares, nobody's influence above {:.2g} times the typi
 WEIGHTED: Final = "weighted least squares"
 
 
-def spread_of(
-    found: NewtonStep,
-    names: tuple[str, ...],
-    *,
-    intercept: bool,
-    about: str,
-    target: str,
-    clusters: Between | None = None,
-) -> CoefficientSpread:
-    """The coefficients and their errors, from what was released. [least_squares.3]"""
+def errors_of(found: NewtonStep, clusters: Between | None = None) -> tuple[Floats, Floats, Floats]:
+    """Of each coefficient, from what was released: standard deviations from sampling and from the noise, and the most
+    that it may be off beside them. [least_squares.3]"""
     step, way = found.step, found.way @ found.inverse
     sampling, privacy = (np.sqrt(np.einsum("ij,jk,ik->i", found.way, part, found.way)) for part in found.covariances)
     if clusters is not None:  # [design_effects.2]
@@ -102,7 +95,20 @@ def spread_of(
         drawn += (found.beside + clusters.excess) * around * np.maximum(drawn / alone, 1.0)
         sampling = np.sqrt(np.maximum(sampling**2, found.few * drawn))
     bias = found.excess[0] * np.linalg.norm(way, axis=1) + found.pulled * np.abs(found.way @ step)
-    value = found.value
+    return sampling, privacy, bias
+
+
+def spread_of(
+    found: NewtonStep,
+    names: tuple[str, ...],
+    *,
+    intercept: bool,
+    about: str,
+    target: str,
+    clusters: Between | None = None,
+) -> CoefficientSpread[Coefficients]:
+    """The coefficients and their errors, from what was released. [least_squares.3]"""
+    value, (sampling, privacy, bias) = found.value, errors_of(found, clusters)
     if not intercept:
         value, sampling, privacy, bias = (np.append(0.0, part) for part in (value, sampling, privacy, bias))
     found_value = Coefficients(value[1:], float(value[0]), names)

@@ -328,14 +328,14 @@ def _world(about: About) -> World:
     return World(make=make, measure=measure, closed=expected)
 
 
-def _rows(columns: Mapping[str, Any]) -> Any:
+def by_place(columns: Mapping[str, Any]) -> Any:
     """Columns by place, the class last."""
     given = columns["X"]
     parts = list(given.values()) if isinstance(given, Mapping) else list(np.asarray(given).T)
     return dict(enumerate([*parts, columns["y"]]))
 
 
-@statistic({"X": Reads("any", "several"), "y": category()}, rows=_rows, world=_world)
+@statistic({"X": Reads("any", "several"), "y": category()}, rows=by_place, world=_world)
 def naive_bayes(
     people: Public,
     X: Columns,  # noqa: N803  as scikit-learn calls it

@@ -176,14 +176,17 @@ class NewtonStages:
 
     def enough(self, size: float) -> bool:
         """Whether every stage will find what it looks for; `size` is public or released. [newton_stages.2]"""
-        if "centre" in self.costs:
-            nats = MIDDLE if self.rows is not None else MIDDLE / 2  # half the sensitivity
-            if size * float(self.costs.part("centre", Choice).epsilon) < nats:
-                return False
+        if not self.centred(size):
+            return False
         radius = math.sqrt(self.width - 1) + ROUND[self.many]
         if "minimum" in self.costs:
             radius = math.sqrt(WEIGHED * (self.width - 1))
         return 0.7 * self.operator(radius) <= size / self.uneven / 2
+
+    def centred(self, size: float) -> bool:
+        """Whether so many rows tell the centres of columns. [newton_stages.2]"""
+        nats = MIDDLE if self.rows is not None else MIDDLE / 2  # half the sensitivity
+        return "centre" not in self.costs or size * float(self.costs.part("centre", Choice).epsilon) >= nats
 
     def counted(self, rows: Rows, rng: Randomness) -> float:
         """How many rows have no missing entry, with noise; all of them where their number is public.

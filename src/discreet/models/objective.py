@@ -232,7 +232,7 @@ class ObjectivePerturbation:
 
     def _freed(
         self, w: Floats, start: Floats, information: tuple[Floats, float], *, pull: float, tilt: float, scaling: Scaling
-    ) -> CoefficientSpread | str:
+    ) -> CoefficientSpread[Coefficients] | str:
         """The coefficients without their ridge, with their errors; or why there are none. [objective.3]"""
         found, noise = information
         values, vectors = np.linalg.eigh(found)

@@ -128,14 +128,15 @@ def _second_two(values, centre, inverse, half):  # type: ignore[no-untyped-def]
 def count_cells(values, centre, shift, rest, found):  # type: ignore[no-untyped-def]
     """Count distances from the centre by their leading bits; missing as 0, infinite as the largest float.
 
-    In two tables, whose sum is the count: equal neighbours need not wait for each other.
+    In two tables for either side, whose sum is the count: equal neighbours need not wait for each other.
     """
     largest = np.finfo(np.float64).max
     for i in range(len(values)):
-        distance = abs(values[i] - centre)
+        away = values[i] - centre
+        distance = abs(away)
         if not distance == distance:  # noqa: PLR0124, SIM201  NaN, as numba vectorises it
             distance = 0.0
-        found[i & 1, (bits(min(distance, largest)) + rest) >> shift] += 1
+        found[int(away < 0), i & 1, (bits(min(distance, largest)) + rest) >> shift] += 1
 
 
 def counts_between(values: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

@@ -90,13 +90,14 @@ def present(columns: Any, wants: Sequence[Want]) -> tuple[Any, int]:
         if not any(drops(want) for want in wants):
             return columns, 0
         found = chosen(partial(_present_rows, wants=tuple(wants)), columns)
-        return found, len(columns) - len(found)
+        return (found, len(columns) - len(found)) if len(found) < len(columns) else (columns, 0)
     dropping = [columns[want.name] for want in wants if drops(want)]
     if not dropping:
         return dict(columns), 0
     if isinstance(dropping[0], Stream):  # the only column, of an array that its owner streams
-        column: Stream = chosen(_present, dropping[0])
-        return dict.fromkeys(columns, column), len(dropping[0]) - len(column)
+        whole, column = dropping[0], chosen(_present, dropping[0])
+        column = column if len(column) < len(whole) else whole  # later passes need not look for missing entries
+        return dict.fromkeys(columns, column), len(whole) - len(column)
     kept = np.ones(len(dropping[0]), dtype=np.bool_)
     for values in dropping:
         kept &= ~(missing if (missing := _absent(values)).ndim == 1 else missing.any(axis=1))
@@ -114,5 +115,5 @@ def _present_rows(piece: dict[str, Any], *, wants: tuple[Want, ...]) -> dict[str
 
 
 def _present(piece: Floats) -> Floats:
-    found: Floats = piece[~_absent(piece)]
-    return found
+    absent = _absent(piece)
+    return piece[~absent] if absent.any() else piece

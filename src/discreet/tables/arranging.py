@@ -99,8 +99,9 @@ def present(columns: Any, wants: Sequence[Want]) -> tuple[Any, int]:
         column = column if len(column) < len(whole) else whole  # later passes need not look for missing entries
         return dict.fromkeys(columns, column), len(whole) - len(column)
     kept = np.ones(len(dropping[0]), dtype=np.bool_)
-    for values in dropping:
-        kept &= ~(missing if (missing := _absent(values)).ndim == 1 else missing.any(axis=1))
+    for absent in map(_absent, dropping):
+        if absent.any():
+            kept &= ~(absent if absent.ndim == 1 else absent.any(axis=1))
     left_out = int(np.count_nonzero(~kept))
     return {name: values[kept] if left_out else values for name, values in columns.items()}, left_out
 

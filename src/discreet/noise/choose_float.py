@@ -62,6 +62,7 @@ from discreet.tables.streams import Stream
 
 NEAR: Final = 50  # times scores: how far floats are asked [choose_float.5]
 TRIED: Final = 64  # keys that are looked at together
+LIMB: Final = 27  # bits of the lower of two numbers that make a weight
 TOGETHER: Final = 1 << 14  # keys weighed at once: short ones need 30 numbers for each
 BINADES: Final = 2047
 PER_BINADE: Final = 2**52
@@ -174,25 +175,44 @@ class ShortPrior(Prior):
         digits = np.arange(1, 31)
         self._shares, self._bits = PER_BINADE // (digits * (digits + 1) << (digits - 1)), (53 - digits)[:, None]
         full = int(self._shares @ (PER_BINADE >> self._bits[:, 0]))
-        self._full = np.array([0, *accumulate(full * weight for weight in (0, *weights[1:]))], dtype=object)
-        self._zero = int(self._sums[-1]) // 32
+        before = [
+            short + all_of
+            for short, all_of in zip(
+                accumulate(full * weight for weight in (0, 0, *weights[1:])), self._before, strict=True
+            )
+        ]
+        self._zero = self._before[-1] // 32
+        if max(weights) >> LIMB - 2 or before[-1] >> LIMB + 60:  # products and sums below stay far below 2^62
+            raise BadInput(
+                f"weights of a prior with short numbers must be below 2^{LIMB - 2}, and sum to less than 2^34"
+            )
+        self._starts = tuple(
+            np.array(part, dtype=np.int64) for part in zip(*(_parts(one) for one in before), strict=True)
+        )
+        self._small = np.array([*weights, 0], dtype=np.int64)
 
     def up_to(self, keys: Keys) -> Whole:
         """The weight of all keys in [0, key); for a negative key minus that of [key, 0). As Python's integers."""
+        return _joined(*self._in_parts(keys))
+
+    def _in_parts(self, keys: Keys) -> tuple[Keys, Keys]:
+        """The same as two numbers a and b for a 2^LIMB + b: whole numbers of Python's take ten times as long."""
         if len(keys) > TOGETHER:
-            return np.concatenate([self.up_to(keys[at : at + TOGETHER]) for at in range(0, len(keys), TOGETHER)])
+            found = [self._in_parts(keys[at : at + TOGETHER]) for at in range(0, len(keys), TOGETHER)]
+            return np.concatenate([one for one, _ in found]), np.concatenate([other for _, other in found])
         mirrored = np.where(keys < 0, 1 - keys, keys)
         binades, rest = mirrored // PER_BINADE, mirrored % PER_BINADE
         short = -np.einsum("i,ij->j", self._shares, -rest >> self._bits)  # each share as often as it has begun
-        part = np.where(binades > 0, short, 0).astype(object) * self._each[binades]
-        extra = (mirrored > 0).astype(object) * self._zero + self._full[binades] + part
-        weights: Whole = super().up_to(keys) + np.where(keys < 0, self._zero - extra, extra)
-        return weights
+        many, weight = rest + np.where(binades > 0, short, 0), self._small[binades]
+        (zero, its_rest), (first, its_first) = _parts(self._zero), _parts(self.weights[0] + self._zero)
+        above = self._starts[0][binades] + (many >> LIMB) * weight + zero * (mirrored > 0)
+        below = self._starts[1][binades] + (many & ((1 << LIMB) - 1)) * weight + its_rest * (mirrored > 0)
+        return np.where(keys < 0, first - above, above), np.where(keys < 0, its_first - below, below)
 
     def between_all(self, low: Keys, high: Keys) -> Whole:
         """The weights of all keys from low to high, for many pairs."""
-        weights: Whole = self.up_to(high + 1) - self.up_to(low)
-        return weights
+        (above, below), (less, least) = self._in_parts(high + 1), self._in_parts(low)
+        return _joined(above - less, below - least)
 
     def locate(self, low: int, offset: int) -> int:
         """The key at weight `offset` from the start of `low`: the last one that begins there or before."""
@@ -202,6 +222,15 @@ class ShortPrior(Prior):
             begun = int(np.count_nonzero(self.up_to(np.array(range(low + step, high, step))) <= place))
             low, high = low + begun * step, min(high, low + (begun + 1) * step)
         return low
+
+
+def _parts(weight: int) -> tuple[int, int]:
+    return weight >> LIMB, weight & ((1 << LIMB) - 1)
+
+
+def _joined(above: Keys, below: Keys) -> Whole:
+    weights: Whole = (above.astype(object) << LIMB) + below.astype(object)
+    return weights
 
 
 @cache

@@ -22,6 +22,7 @@ BESIDE: Final = {"offset": lambda z: z / 2, "weights": lambda z: np.exp(0.47 * z
 EFFECTS: Final = {"linear": 0.5, "logistic": 0.5, "poisson": 0.3}
 RUNS: Final = 40  # of clusters, whose errors do not add up
 SEVERAL: Final = 24  # of several quantiles at once, for the same reason as regressions
+CONVERGED: Final = 1e-10  # of coefficients, of the order of 1
 FEWER: Final = 16  # of regressions: their errors add up, so that each run is combined with many samples
 
 
@@ -289,7 +290,8 @@ def regression(about: About, link: str) -> World:
         return {"X": x, "y": y, **others}
 
     def plain(X: Any, y: Any, **others: Any) -> Floats:  # noqa: N803
-        return newton(X, y if classes is None else (y == classes[1]).astype(float), link, constant, **others)
+        y = y if classes is None else (y == classes[1]).astype(float)
+        return newton(X, y, link, constant, start=0.0 if link == "linear" else truth, **others)
 
     return World(make=made, truth=truth, plain=plain, measure=MANY, runs=FEWER, units=STANDARDISED)
 
@@ -328,10 +330,12 @@ def _said(about: About, name: str) -> bool:
     return True
 
 
-def newton(x: Floats, y: Floats, link: str, constant: bool, *, offset: Any = 0.0, weights: Any = 1.0) -> Floats:
-    """Maximum likelihood, the constant last (0 where there is none)."""
+def newton(
+    x: Floats, y: Floats, link: str, constant: bool, *, start: Any = 0.0, offset: Any = 0.0, weights: Any = 1.0
+) -> Floats:
+    """Maximum likelihood, the constant last (0 where there is none); looked for from a start, such as the truth."""
     design = np.column_stack([x, np.ones(len(x))]) if constant else x
-    found = np.zeros(design.shape[1])
+    found = np.zeros(design.shape[1]) + (start if np.ndim(start) == 0 else start[: design.shape[1]])
     for _ in range(1 if link == "linear" else 12):
         linear = np.clip(design @ found + offset, -30, 30)
         middle, curve = linear, np.ones(len(y))
@@ -341,7 +345,10 @@ def newton(x: Floats, y: Floats, link: str, constant: bool, *, offset: Any = 0.0
         elif link == "poisson":
             middle = curve = np.exp(linear)
         bent = design.T @ (design * (weights * curve)[:, None]) + 1e-9 * np.eye(len(found))
-        found = found + np.linalg.solve(bent, design.T @ (weights * (y - middle)))
+        step = np.linalg.solve(bent, design.T @ (weights * (y - middle)))
+        found = found + step
+        if np.abs(step).max() < CONVERGED:
+            break
     return found if constant else np.append(found, 0.0)
 
 

@@ -42,8 +42,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet._compiled.warmth import warm
-from discreet.noise.choose_float import Prior, Staircase, uniform
+from discreet.noise.choose_float import Staircase
 from discreet.noise.distributions import compiled
+from discreet.noise.float_priors import Prior, uniform
 from discreet.noise.order_statistics import order_statistics, ranked
 from discreet.privacy.exact import exact
 from discreet.privacy.guarantee import Neighbours

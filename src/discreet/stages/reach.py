@@ -50,7 +50,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.noise.choose_float import short_numbers
+from discreet.noise.float_priors import short_numbers
 from discreet.privacy.exact import Number, exact, show, show_beside
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Laplace

@@ -299,12 +299,14 @@ def find_tail(
         cost = plan.part("again", Choice)
         few = min(math.ceil(2 * NATS / exact(cost.epsilon)), max(1, size // 3))
         place = on_grid(above, Fraction(few), far_prior(), sensitivity=Fraction(1), cost=cost, rng=rng)  # [reach.2]
-    cost = plan.part("sides", Laplace)
-    bits = fitting_bits(cost)
+    of_sides = plan.part("sides", Laplace)
+    bits = fitting_bits(of_sides)
     steps = np.array([count << bits for count in beside(sides, place)], dtype=object)
-    up, down = (float(count) for count in rng.blur(steps, sensitivity=moved << bits, cost=cost) / 2**bits)  # [reach.1]
+    up, down = (
+        float(count) for count in rng.blur(steps, sensitivity=moved << bits, cost=of_sides) / 2**bits
+    )  # [reach.1]
     noise = times * (moved if by == "mean" else 1) / float(plan.part(by, Laplace).epsilon)
-    doubt = moved / float(cost.epsilon)
+    doubt = moved / float(of_sides.epsilon)
     return Tail(centre, edge(place), edge(body), few, up, down, doubt, size, noise, plan)
 
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.noise.choose_float import Staircase
+from discreet.noise.choose_float import Prior, Staircase
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
-from discreet.noise.float_priors import Prior
 from discreet.noise.threshold import threshold_for
 from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.intervals import Interval

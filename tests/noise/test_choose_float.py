@@ -15,18 +15,21 @@ from tests.noise.distribution_checks import Script, chi_square, log_ratios
 from discreet.errors import BadInput
 from discreet.noise import choose_float as floats
 from discreet.noise.choose import Bounds, pick
-from discreet.noise.choose_float import ChooseFloat, Staircase, float_of, keys_of
-from discreet.noise.distributions import BitSource
-from discreet.noise.float_priors import (
+from discreet.noise.choose_float import (
     BINADES,
     LARGEST_KEY,
     PER_BINADE,
+    ChooseFloat,
     Prior,
     ShortPrior,
+    Staircase,
+    float_of,
+    keys_of,
     scale_free,
     short_numbers,
     uniform,
 )
+from discreet.noise.distributions import BitSource
 from discreet.noise.randomness import SeededSource
 from discreet.privacy.loss import Choice
 

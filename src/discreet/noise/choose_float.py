@@ -41,9 +41,11 @@ Source
     nothing newer.
 """
 
+from bisect import bisect_right
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import accumulate
 from math import ceil
 from typing import Any, Final
 
@@ -53,15 +55,21 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.noise.choose import Bounds, clear_index, exp_bounds, exp_ladder, pick
 from discreet.noise.distributions import BitSource, claimed
-from discreet.noise.float_priors import Keys, Prior, Whole, scale_free
+from discreet.noise.float_cells import in_cells, multiples, quotients
 from discreet.noise.order_statistics import Ordered, order_statistics, ranked
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.loss import Choice, Loss
 from discreet.tables.streams import Stream
 
 NEAR: Final = 50  # times scores: how far floats are asked [choose_float.5]
-CELLS: Final = 2**49  # units to either side of 0 [choose_float.4]
-LARGEST_PART: Final = 2**1000  # of 1 that a unit may be to be divided by
+TRIED: Final = 64  # keys that are looked at together
+LIMB: Final = 27  # bits of the lower of two numbers that make a weight
+TOGETHER: Final = 1 << 14  # keys weighed at once: short ones need 30 numbers for each
+BINADES: Final = 2047
+PER_BINADE: Final = 2**52
+LARGEST_KEY: Final = BINADES * PER_BINADE - 1  # the key of the largest finite float
+Keys = npt.NDArray[np.int64]
+Whole = npt.NDArray[Any]  # whole numbers: int64, or Python's own where those would overflow
 
 
 def keys_of(values: Any, default: float = 0.0) -> Keys:
@@ -87,23 +95,121 @@ def cell_tops(values: Any, unit: Fraction) -> Keys:
     return np.where(in_cells(values, unit), after - 1, keys_of(values))  # [choose_float.4]
 
 
-def in_cells(values: Any, unit: Fraction) -> npt.NDArray[np.bool_]:
-    """Whether floats are between so many units that each multiple is told from the next. [choose_float.4]"""
-    edge = float(multiples(np.float64(CELLS), unit))
-    return np.asarray((values >= -edge) & (values < edge))  # by place, as a quotient is rounded
+class Prior:
+    """A public weight for each binade, the same for every float in it and for both signs."""
+
+    def __init__(self, weights: tuple[int, ...]) -> None:
+        if len(weights) != BINADES or min(weights) < 1:
+            raise BadInput(f"a prior needs {BINADES} whole weights of at least 1, one for each binade")
+        self.weights = weights
+        self._before = [0, *accumulate(weight * PER_BINADE for weight in weights)]
+        self._each = np.array([*weights, 0], dtype=object)
+        self._sums = np.array(self._before, dtype=object)
+
+    def up_to(self, keys: Keys) -> Whole:
+        """The weight of all keys in [0, key); for a negative key minus that of [key, 0). As Python's integers."""
+        mirrored = np.where(keys < 0, 1 - keys, keys)  # keys -1, ..., key mirror 1, ..., -key
+        binades = mirrored // PER_BINADE
+        found = self._sums[binades] + (mirrored % PER_BINADE).astype(object) * self._each[binades]
+        weights: Whole = np.where(keys < 0, self.weights[0] - found, found)
+        return weights
+
+    def between(self, low: int, high: int) -> int:
+        """The weight of all keys from low to high, both included."""
+        before, upto = self.up_to(np.array([low, high + 1]))
+        return int(upto - before)
+
+    def between_all(self, low: Keys, high: Keys) -> Whole:
+        """The same for many pairs of keys at once."""
+        one, other = np.abs(low) // PER_BINADE, np.abs(high) // PER_BINADE
+        weights: Whole = (high - low + 1).astype(object) * self._each[one]  # as many as there are, in one binade
+        wide = np.flatnonzero((one != other) | ((low < 0) != (high < 0)))
+        weights[wide] = self.up_to(high[wide] + 1) - self.up_to(low[wide])
+        return weights
+
+    def locate(self, low: int, offset: int) -> int:
+        """The key at weight `offset` from the start of `low`."""
+        place = int(self.up_to(np.array([low]))[0]) + offset
+        if place >= 0:
+            binade = bisect_right(self._before, place) - 1
+            return binade * PER_BINADE + (place - self._before[binade]) // self.weights[binade]
+        mirrored = self.weights[0] - place - 1  # the last unit of the mirrored key's weight, counted from 0
+        return -self.locate(0, mirrored)
 
 
-def quotients(values: Any, unit: Fraction) -> npt.NDArray[np.float64]:
-    """Values in units, as floats."""
-    with np.errstate(all="ignore"):
-        return np.asarray(values, dtype=np.float64) / float(unit)
+@cache
+def scale_free(unit: int = 0) -> Prior:
+    """Half-Cauchy on the binary exponent around 2^unit: binade k has weight about 1 / (31.4 (1 + (k / 10)^2))."""
+    return Prior(tuple(max(1, round(Fraction(2**24 * 100, 100 + (e - 1023 - unit) ** 2))) for e in range(BINADES)))
 
 
-def multiples(times: Any, unit: Fraction) -> npt.NDArray[np.float64]:
-    """So many units, as floats: divided by a whole number where a unit is a part of 1, so that 3 tenths are 0.3."""
-    with np.errstate(all="ignore"):
-        part = unit.numerator == 1 and unit.denominator < LARGEST_PART
-        return np.asarray(times / float(unit.denominator) if part else times * float(unit))
+class ShortPrior(Prior):
+    """Half of the weight as before, half on numbers of few binary digits: 3, 40 or 0.25 weigh more than most floats.
+
+    In each binade those of b digits or fewer, the multiples of 2^(53 - b) among its keys, share 1 / (b (b + 1)) of its
+    weight, for b up to 30. 0 has a weight of its own.
+    """
+
+    def __init__(self, weights: tuple[int, ...]) -> None:
+        super().__init__(weights)
+        digits = np.arange(1, 31)
+        self._shares, self._bits = PER_BINADE // (digits * (digits + 1) << (digits - 1)), (53 - digits)[:, None]
+        full = int(self._shares @ (PER_BINADE >> self._bits[:, 0]))
+        short = accumulate(full * weight for weight in (0, 0, *weights[1:]))
+        before = [one + other for one, other in zip(short, self._before, strict=True)]
+        self._zero = self._before[-1] // 32
+        if max(weights) >> LIMB - 2 or before[-1] >> LIMB + 60:  # products and sums below stay far below 2^62
+            raise BadInput(f"weights of such a prior must be below 2^{LIMB - 2}, and sum to less than 2^34")
+        self._starts = np.array([divmod(one, 1 << LIMB) for one in before], dtype=np.int64).T
+        self._zeros = divmod(self._zero, 1 << LIMB), divmod(weights[0] + self._zero, 1 << LIMB)
+        self._small = np.array([*weights, 0], dtype=np.int64)
+
+    def up_to(self, keys: Keys) -> Whole:
+        """The weight of all keys in [0, key); for a negative key minus that of [key, 0). As Python's integers."""
+        above, below = self._in_parts(keys)
+        weights: Whole = (above.astype(object) << LIMB) + below.astype(object)
+        return weights
+
+    def _in_parts(self, keys: Keys) -> tuple[Keys, Keys]:
+        """The same as two numbers a and b for a 2^LIMB + b: whole numbers of Python's take ten times as long."""
+        if len(keys) > TOGETHER:
+            found = [self._in_parts(keys[at : at + TOGETHER]) for at in range(0, len(keys), TOGETHER)]
+            return np.concatenate([one for one, _ in found]), np.concatenate([other for _, other in found])
+        mirrored = np.where(keys < 0, 1 - keys, keys)
+        binades, rest = mirrored // PER_BINADE, mirrored % PER_BINADE
+        short = -np.einsum("i,ij->j", self._shares, -rest >> self._bits)  # each share as often as it has begun
+        many, weight = rest + np.where(binades > 0, short, 0), self._small[binades]
+        (zero, its_rest), (first, its_first) = self._zeros
+        above = self._starts[0][binades] + (many >> LIMB) * weight + zero * (mirrored > 0)
+        below = self._starts[1][binades] + (many & ((1 << LIMB) - 1)) * weight + its_rest * (mirrored > 0)
+        return np.where(keys < 0, first - above, above), np.where(keys < 0, its_first - below, below)
+
+    def between_all(self, low: Keys, high: Keys) -> Whole:
+        """The weights of all keys from low to high, for many pairs."""
+        (above, below), (less, least) = self._in_parts(high + 1), self._in_parts(low)
+        weights: Whole = ((above - less).astype(object) << LIMB) + (below - least).astype(object)
+        return weights
+
+    def locate(self, low: int, offset: int) -> int:
+        """The key at weight `offset` from the start of `low`: the last one that begins there or before."""
+        place, high = int(self.up_to(np.array([low]))[0]) + offset, LARGEST_KEY + 1
+        while high - low > 1:
+            step = -(-(high - low) // TRIED)
+            begun = int(np.count_nonzero(self.up_to(np.array(range(low + step, high, step))) <= place))
+            low, high = low + begun * step, min(high, low + (begun + 1) * step)
+        return low
+
+
+@cache
+def short_numbers() -> ShortPrior:
+    """As `scale_free`, with half of the weight on numbers of few binary digits."""
+    return ShortPrior(scale_free().weights)
+
+
+@cache
+def uniform() -> Prior:
+    """Lebesgue measure: a float weighs as much as the room it has. For public bounds."""
+    return Prior(tuple(2 ** max(e - 1, 0) for e in range(BINADES)))
 
 
 @dataclass(frozen=True, eq=False)

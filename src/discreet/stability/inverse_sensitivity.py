@@ -41,8 +41,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.noise.choose_float import Staircase
-from discreet.noise.float_priors import uniform
+from discreet.noise.choose_float import Staircase, uniform
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Choice

@@ -42,9 +42,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet._compiled.warmth import warm
-from discreet.noise.choose_float import Staircase
+from discreet.noise.choose_float import Prior, Staircase, uniform
 from discreet.noise.distributions import compiled
-from discreet.noise.float_priors import Prior, uniform
 from discreet.noise.order_statistics import order_statistics, ranked
 from discreet.privacy.exact import exact
 from discreet.privacy.guarantee import Neighbours
@@ -224,7 +223,7 @@ def sided_cells(values: Numbers, centre: float, fraction_bits: int, *, up: bool 
     shift, size = 52 - fraction_bits, (2047 << fraction_bits) + 1
     rest = (1 << shift) - 1 if up else 0
     if len(values) < FEW:
-        occupied, times = np.unique(_sided(taken(values, slice(None)), centre, shift, rest, size), return_counts=True)
+        occupied, times = np.unique(_cell_of(taken(values, slice(None)), centre, shift, rest, size), return_counts=True)
         found = occupied, times.astype(np.int64)
     else:
         large = len(values) >= LARGE and warm(len(values), "column_kernels")
@@ -244,23 +243,19 @@ def _counted(given: Iterator[Floats], *, centre: float, shift: int, rest: int, s
             count_cells(piece, centre, shift, rest, counts)
             continue
         for start in range(0, len(piece), BLOCK):
-            places = _sided(piece[start : start + BLOCK], centre, shift, rest, size)
+            places = _cell_of(piece[start : start + BLOCK], centre, shift, rest, size)
             counts[:, 0] += np.bincount(places, minlength=2 * size).reshape(2, size)
     return sparse(counts.sum(axis=1).ravel())
 
 
-def _sided(values: Floats, centre: float, shift: int, rest: int, size: int) -> npt.NDArray[np.int64]:
-    """The cell of each distance, `size` further on below the centre."""
-    with np.errstate(invalid="ignore"):
-        return _cell_of(values, centre, shift, rest) + size * (values - centre < 0)
-
-
-def _cell_of(values: Floats, centre: float, shift: int, rest: int = 0) -> npt.NDArray[np.int64]:
-    """The leading bits of each distance, with what is added to the rest; missing counts as 0, infinite as the largest
-    float."""
+def _cell_of(values: Floats, centre: float, shift: int, rest: int = 0, below: int = 0) -> npt.NDArray[np.int64]:
+    """The leading bits of each distance, with what is added to the rest, so much further on below the centre; missing
+    counts as 0, infinite as the largest float."""
     with np.errstate(all="ignore"):
-        distances = np.abs(values - centre)
-    return np.minimum(np.where(np.isnan(distances), 0.0, distances), LARGEST).view(np.int64) + rest >> shift
+        away = values - centre
+    distances = np.abs(away)
+    known = np.minimum(np.where(np.isnan(distances), 0.0, distances), LARGEST)
+    return (known.view(np.int64) + rest >> shift) + below * (away < 0)
 
 
 def laid_out(found: Cells, fraction_bits: int, start: int, stop: int) -> Floats:

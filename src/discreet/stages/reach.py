@@ -50,14 +50,14 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.noise.float_priors import short_numbers
+from discreet.noise.choose_float import short_numbers
 from discreet.privacy.exact import Number, exact, show, show_beside
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import enough, fitting_bits
 from discreet.stages.locate import middle, sided_cells
-from discreet.tables.streams import Numbers, Table, dense
+from discreet.tables.streams import Numbers
 
 NEEDED: Final = 180  # n epsilon, per unit of what one person moves
 NATS: Final = 14  # m0 = 2 NATS / epsilon: an overshoot of all records weighs e^-14
@@ -333,18 +333,16 @@ def edge(place: int) -> float:
 
 def farther(values: Numbers, centre: float) -> tuple[Steps, Steps]:
     """How many records lie above the centre, and below, farther from it than each grid point. [reach.1], [reach.2]"""
-    up, down = (_beyond(found) for found in sided_cells(values, centre, PARTS, up=True))
+    counts = np.zeros((2, (2047 << PARTS) + 1), dtype=np.int64)
+    for side, (occupied, times) in zip(counts, sided_cells(values, centre, PARTS, up=True), strict=True):
+        side[occupied] = times
+    up, down = counts.sum(axis=1, keepdims=True) - np.cumsum(counts, axis=1)[:, :TOP]
     return up, down
 
 
 def beside(sides: tuple[Steps, Steps], place: int) -> tuple[int, int]:
     """How many records lie above the centre, and below, farther from it than a grid point. [reach.1]"""
     return int(sides[0][place]), int(sides[1][place])
-
-
-def _beyond(found: Table) -> Steps:
-    counts = dense(found, (2047 << PARTS) + 1)
-    return np.asarray(counts.sum() - np.cumsum(counts)[:TOP])
 
 
 def far_prior() -> npt.NDArray[np.float64]:

@@ -30,8 +30,18 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.choose_float import Staircase, cell_tops, float_of, in_cells, keys_of, multiples, quotients
-from discreet.noise.float_priors import BINADES, LARGEST_KEY, Prior, scale_free, uniform
+from discreet.noise.choose_float import (
+    BINADES,
+    LARGEST_KEY,
+    Prior,
+    Staircase,
+    cell_tops,
+    float_of,
+    keys_of,
+    scale_free,
+    uniform,
+)
+from discreet.noise.float_cells import in_cells, multiples, quotients
 from discreet.noise.order_statistics import Ordered
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Choice

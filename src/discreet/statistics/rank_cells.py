@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.noise.choose_float import Staircase, float_of, keys_of
-from discreet.noise.float_priors import LARGEST_KEY
+from discreet.noise.choose_float import LARGEST_KEY, Staircase, float_of, keys_of
 from discreet.noise.order_statistics import Ordered
 from discreet.privacy.exact import exact
 from discreet.privacy.loss import Choice

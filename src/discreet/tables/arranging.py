@@ -114,8 +114,13 @@ def _absent(values: Any) -> Any:
 
 
 def _whole(values: Any) -> bool:
-    """Whether no entry is missing; looked for in blocks that stay in the cache."""
-    return not any(_absent(values[start : start + BLOCK]).any() for start in range(0, len(values), BLOCK))
+    """Whether no entry is missing; of numbers looked for in blocks that stay in the cache."""
+    if values.dtype == object:
+        return not _absent(values).any()
+    absent = 0
+    for start in range(0, len(values), BLOCK):
+        absent += np.count_nonzero(np.isnan(values[start : start + BLOCK]))
+    return absent == 0
 
 
 def _present_rows(piece: dict[str, Any], *, wants: tuple[Want, ...]) -> dict[str, Any]:

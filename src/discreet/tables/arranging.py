@@ -119,7 +119,7 @@ def _whole(values: Any) -> bool:
         return not _absent(values).any()
     absent = 0
     for start in range(0, len(values), BLOCK):
-        absent += np.count_nonzero(np.isnan(values[start : start + BLOCK]))
+        absent += int(np.count_nonzero(np.isnan(values[start : start + BLOCK])))
     return absent == 0
 
 

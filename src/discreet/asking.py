@@ -355,6 +355,8 @@ def prepare(
 
     `facts` are what is known of a caller's own arrays, whose names in the table are not theirs.
     """
+    if people.person is None and terms.max_rows is not None:
+        raise BadInput("max_rows is of a person's rows, and here each row is a person; give discreet.open person=")
     asked = wanted(table, statistic, arguments, terms, facts)
     condition = None if terms.where is None else Where.parse(terms.where)
     grouping = Grouping.of(table, statistic, terms, asked)

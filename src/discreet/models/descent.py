@@ -48,6 +48,7 @@ import numpy as np
 
 from discreet.errors import BadInput, Refused
 from discreet.models.design_columns import CONSTANT, DesignColumn
+from discreet.models.design_effects import DRAWN, UNLISTED, between, cluster_share, listed_only
 from discreet.models.features import DECLARED, Features, yes_or_no
 from discreet.models.glm_stages import MOST, UNEVEN, find, plan
 from discreet.models.least_squares import spread_of
@@ -59,12 +60,13 @@ from discreet.models.weighted import positive
 from discreet.noise.tilted_minimum import WIDEST
 from discreet.privacy.exact import Number, is_number
 from discreet.privacy.guarantee import Neighbours, check_budget
-from discreet.privacy.loss import Approximate, Loss
+from discreet.privacy.loss import Approximate, Gaussian, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of, what_to_do
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Coefficients, Link
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
+from discreet.statistics.survey_design import Design
 from discreet.tables.matrix import long_matrix
 from discreet.tables.streams import each
 
@@ -106,6 +108,7 @@ class Descent:
     tilted: bool = False
     offset: bool = False
     weights: bool = False
+    clusters: Design | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     size: int | None = None
@@ -123,9 +126,9 @@ class Descent:
                 f"tilted is True for a {self.family} model of {self.features.size} coefficients; a tilted minimum is "
                 f"for logistic models of at most {WIDEST}: leave it out"
             )
-        if self.tilted and (self.offset or self.weights):
+        if self.tilted and (self.offset or self.weights or self.clusters is not None):
             raise BadInput(
-                "tilted is True for a model with offset or weights; a tilted minimum has neither: leave it out"
+                "tilted is True for a model with offset, weights or clusters; a tilted minimum has none: leave it out"
             )
         if self.largest is not None and not (is_number(self.largest) and 1 <= self.largest <= MOST):
             raise BadInput(f"largest is {self.largest!r}; give a count that hardly anybody exceeds, 1 to {MOST:.0f}")
@@ -155,7 +158,10 @@ class Descent:
         unknown, tilted = self.features.unknown, self.tilted
         kind: dict[str, bool] = {"centred": centred, "counts": self.family == "poisson", "tilted": tilted}
         kind |= {"offset": self.offset, "weighted": self.weights}
-        costs = plan(self.epsilon, self.delta, size is None, width, unknown, **kind)
+        share = None
+        if self.clusters is not None:
+            share = cluster_share(width - 1, len(self.clusters.strata), self.neighbours)
+        costs = plan(self.epsilon, self.delta, size is None, width, unknown, beside=share, **kind)
         return NewtonStages(rows=size, width=width, costs=costs, uneven=UNEVEN)
 
     def noise(self, size: int | None) -> float:
@@ -178,7 +184,7 @@ class Descent:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The coefficients with their intervals, or a refusal."""
-        width = len(self.features.names) + 1 + self.offset + self.weights
+        width = len(self.features.names) + 1 + self.offset + self.weights + (self.clusters is not None)
         table = long_matrix(rows, width, declared="features and outcome")
         size = None
         if self.neighbours.size_is_public:
@@ -188,13 +194,18 @@ class Descent:
             check_budget(self.epsilon, self.delta, size)
         shown = {"family": self.family, "neighbours": self.neighbours, "features": len(self.features.names)}
         shown |= {name: True for name in ("weights", "offset") if getattr(self, name)}
+        shown |= {} if self.clusters is None else {"clusters": len(self.clusters.strata)}
+        notes = self.notes if self.clusters is None else (*self.notes, UNLISTED)
         blank: Release[Coefficients] = Release(
-            self.guarantee, Provenance("Descent", shown, rng.secure, notes=self.notes), name=f"{self.family} regression"
+            self.guarantee, Provenance("Descent", shown, rng.secure, notes=notes), name=f"{self.family} regression"
         )
         if (refusal := refusal_of(self, size)) is not None:
             return replace(blank, refusal=refusal)
         coded = f". {DECLARED}" if self.family == "logistic" else ""
         family = logistic() if self.family == "logistic" else poisson()
+        places: Any = None
+        if self.clusters is not None:
+            table, places = listed_only(table)
         ready, stages = each(self._ready, table), self.stages(size)
         found = find(ready, self.columns, stages, family, rng, offset=self.offset)  # [descent.1]
         if isinstance(found, str):  # [descent.2]
@@ -206,7 +217,17 @@ class Descent:
         about, target = (ABOUT_NEAR, NEAR) if self.tilted else (ABOUT, LIMITED)
         if self.weights:
             about, target = about.replace("population's", WEIGHTED), target.replace("maximum", "weighted maximum")
-        spread = spread_of(found, names, intercept=intercept, about=about, target=target)  # [descent.3]
+        clusters = None
+        if self.clusters is not None:
+            about = f"{about}; {DRAWN}"
+            drawn: dict[str, Any] = {
+                "cost": stages.costs.part("clusters", Gaussian),
+                "neighbours": self.neighbours,
+                "rng": rng,
+            }
+            clusters = between(found, places, self.clusters, **drawn)  # [descent.1]
+        terms: dict[str, Any] = {"about": about, "target": target, "clusters": clusters}
+        spread = spread_of(found, names, intercept=intercept, **terms)  # [descent.3]
         spread = replace(spread, value=replace(spread.value, link=LINKS[self.family]), far=self.tilted)
         return replace(blank, answer=spread.value, spread=spread)
 
@@ -237,8 +258,8 @@ def picked(
         tilted = ObjectivePerturbation(features, epsilon, confidence=confidence, size=size, **terms)
         return replace(tilted, notes=("method 'objective': with delta 0 it is the one that there is",))
     steps = Descent(features, epsilon, delta, family="logistic", size=size, **terms)
-    if steps.offset or steps.weights:
-        return replace(steps, notes=("method 'descent', by steps: the one that takes weights and an offset",))
+    if steps.offset or steps.weights or steps.clusters is not None:
+        return replace(steps, notes=("method 'descent', by steps: the one that takes weights, clusters and an offset",))
     if features.size <= WIDEST:
         minimum = replace(steps, tilted=True)
         if minimum.noise(size) < STEPS_WIN * steps.noise(size):

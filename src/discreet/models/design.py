@@ -55,6 +55,7 @@ from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds, check_bounds
 from discreet.statistics.open_histogram import OpenHistogram
+from discreet.statistics.survey_design import Design as SurveyDesign
 from discreet.tables.entries import MISSING, column, key, numbers_of
 from discreet.tables.entries import name as as_entry
 from discreet.tables.frames import declared_type
@@ -250,7 +251,7 @@ Make = Callable[[Design, bool, Number, Number], Mechanism[Coefficients]]
 class Formulated:
     """A model of a table's columns. `make` makes it for a design, whether there is an intercept, epsilon and delta.
 
-    `beside` are the columns after the outcome that no formula names, offset and weights.
+    `beside` are the columns after the outcome that no formula names, offset and weights; `clusters` those of a survey.
     """
 
     formula: Formula
@@ -261,6 +262,7 @@ class Formulated:
     levels: Mapping[str, Any] = field(default_factory=dict)
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
+    clusters: SurveyDesign | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
 
@@ -343,6 +345,9 @@ class Formulated:
                 raise
             return self._refused(str(error), rng)  # [design.3]: by what was released, so no longer an error
         others = [numbers_of(column_of(rows, OWN + name)) for name in self.beside]  # [design.1]
+        if self.clusters is not None:  # [design_effects.1]
+            strata = column_of(rows, f"{OWN}strata") if f"{OWN}strata" in rows else None
+            others.append(self.clusters.numbers(column_of(rows, f"{OWN}clusters"), strata).astype(np.float64))
         release = model.release(np.column_stack([design.rows, *others]), rng)
         provenance = replace(
             release.provenance,

@@ -53,7 +53,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.models.coefficients import PULLED, NewtonStep
+from discreet.models.coefficients import PULLED, NewtonStep, Scored
 from discreet.models.design_columns import CONSTANT, HIDDEN, DesignColumn, blamed, own_units, placed, reachable
 from discreet.models.first_frame import applied, shortened, started
 from discreet.models.logistic_loss import LONGEST, OFFSET, RIDGED, SEPARATED, minimised, ridge_of, tilt_of
@@ -119,10 +119,11 @@ def plan(
     tilted: bool = False,
     offset: bool = False,
     weighted: bool = False,
+    beside: Share | None = None,
 ) -> Allocation:
     """What each stage costs for rows of `width` entries with their outcome, `unknown` columns without bounds; `counted`
     if their number is private, `counts` of a Poisson model, `tilted` if a tilted minimum takes the place of steps,
-    which it does without offset and weights. [glm_stages.2]"""
+    which it does without offset, weights and clusters, whose sums are `beside` these. [glm_stages.2]"""
     unknown, twice = unknown + offset, weighted and not counts  # lengths by outcome
     neighbours = Neighbours.ADD_OR_REMOVE if counted else Neighbours.REPLACE
 
@@ -155,6 +156,7 @@ def plan(
         "late": Share(Fraction(4 + 2 * twice, 100), tail, 1 + twice) if counts or twice else None,
         "last": Share(None, score(width - 1)) if not tilted else None,
         "squares": Share(squares, gram),
+        "clusters": beside,
     }
     pure = Approximate(rest * exact(epsilon) if tilted else 0, 0)
     costs = shared_out(exact(epsilon) - pure.epsilon, delta, shares)  # [glm_stages.1]
@@ -336,6 +338,7 @@ class Fitting:
             limit=reach * (self.weight or 1.0),
             often=reach / longest.typical,
             spans=own.diagonal(),
+            scored=Scored(self.rows, seen, longest, cut),
             pulled=PULLED + moved,
             excess=(beyond, 0.0 if tilted else longest.excess(cut, 2)),
         )

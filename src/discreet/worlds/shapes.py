@@ -1,7 +1,7 @@
 """Made-up populations: columns of an assumed shape, samples that differ by an effect, outcomes that follow a model."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, Final
@@ -18,11 +18,11 @@ GUESSES: Final = ("low", "typical", "high")  # of a column: its 1% quantile, med
 FAR: Final = NormalDist().inv_cdf(0.99)
 EVEN: Final = 0.02  # a lognormal distribution of less than this is taken as normal
 LOPSIDED: Final = 10_000.0  # times as far from the middle: the most that is believed
+DRAWN: Final = ("clusters", "strata")
 BESIDE: Final = {"offset": lambda z: z / 2, "weights": lambda z: np.exp(0.47 * z)}  # of standard normal numbers
 EFFECTS: Final = {"linear": 0.5, "logistic": 0.5, "poisson": 0.3}
 RUNS: Final = 40  # of clusters, whose errors do not add up
 SEVERAL: Final = 24  # of several quantiles at once, for the same reason as regressions
-CONVERGED: Final = 1e-10  # of coefficients, of the order of 1
 FEWER: Final = 16  # of regressions: their errors add up, so that each run is combined with many samples
 
 
@@ -280,6 +280,7 @@ def regression(about: About, link: str) -> World:
     features = AssumedTable.of(about, columns=width)
     about.say(f"a {link} model holds, all coefficients {effect:g}")
     beside = {name: _said(about, name) for name in ("offset", "weights")}
+    listed = _drawn(about)
     truth = np.append(np.full(features.columns, effect), base if constant else 0.0)
 
     def made(g: Generator, n: int) -> dict[str, Any]:
@@ -287,11 +288,13 @@ def regression(about: About, link: str) -> World:
         others = {name: BESIDE[name](g.standard_normal(n)) for name, there in beside.items() if there}
         y: Any = outcome(g, x @ truth[:-1] + truth[-1] + others.get("offset", 0.0), link, noise)
         y = y if classes is None else np.array(list(classes), dtype=object)[y.astype(int)]
-        return {"X": x, "y": y, **others}
+        which = g.integers(len(listed), size=n) if listed else []
+        drawn = {name: [listed[one][at] for one in which] for at, name in enumerate(DRAWN) if listed}
+        return {"X": x, "y": y, **others, **{name: drawn[name] for name in drawn if None not in drawn[name]}}
 
     def plain(X: Any, y: Any, **others: Any) -> Floats:  # noqa: N803
-        y = y if classes is None else (y == classes[1]).astype(float)
-        return newton(X, y, link, constant, start=0.0 if link == "linear" else truth, **others)
+        others = {name: column for name, column in others.items() if name not in DRAWN}
+        return newton(X, y if classes is None else (y == classes[1]).astype(float), link, constant, **others)
 
     return World(make=made, truth=truth, plain=plain, measure=MANY, runs=FEWER, units=STANDARDISED)
 
@@ -330,12 +333,22 @@ def _said(about: About, name: str) -> bool:
     return True
 
 
-def newton(
-    x: Floats, y: Floats, link: str, constant: bool, *, start: Any = 0.0, offset: Any = 0.0, weights: Any = 1.0
-) -> Floats:
-    """Maximum likelihood, the constant last (0 where there is none); looked for from a start, such as the truth."""
+def _drawn(about: About) -> list[tuple[Any, Any]]:
+    """The clusters of a survey, each with its stratum, if any are declared; and what is assumed of them."""
+    for name in DRAWN:
+        about.take(name, None)
+    design = about.given.get("design")
+    if not design:
+        return []
+    about.say("people of a cluster are no more alike than others; where they are, the error is larger")
+    strata = design.items() if isinstance(design, Mapping) else [(None, design)]
+    return [(one, stratum) for stratum, clusters in strata for one in clusters]
+
+
+def newton(x: Floats, y: Floats, link: str, constant: bool, *, offset: Any = 0.0, weights: Any = 1.0) -> Floats:
+    """Maximum likelihood, the constant last (0 where there is none)."""
     design = np.column_stack([x, np.ones(len(x))]) if constant else x
-    found = np.zeros(design.shape[1]) + (start if np.ndim(start) == 0 else start[: design.shape[1]])
+    found = np.zeros(design.shape[1])
     for _ in range(1 if link == "linear" else 12):
         linear = np.clip(design @ found + offset, -30, 30)
         middle, curve = linear, np.ones(len(y))
@@ -345,10 +358,7 @@ def newton(
         elif link == "poisson":
             middle = curve = np.exp(linear)
         bent = design.T @ (design * (weights * curve)[:, None]) + 1e-9 * np.eye(len(found))
-        step = np.linalg.solve(bent, design.T @ (weights * (y - middle)))
-        found = found + step
-        if np.abs(step).max() < CONVERGED:
-            break
+        found = found + np.linalg.solve(bent, design.T @ (weights * (y - middle)))
     return found if constant else np.append(found, 0.0)
 
 

@@ -193,7 +193,7 @@ def wanted(
     kinds |= {name: "category" for name in kinds if isinstance(listed, Mapping) and name in listed}
     if not kinds:  # any column tells how many there are
         rules.check_people(statistic.name, alone=terms.where is None)
-        return Wanted({}, (Want(table.names[0], "category"),), about, rules)
+        return Wanted({}, (table.quickest,), about, rules)
     wants = []
     for name, kind in kinds.items():
         chosen = "keep" if kind == "where" or name in table.complete else missing.get(name, missing.get("", "drop"))

@@ -302,7 +302,7 @@ class FittingClasses:
         if (found := self.tail(curves, "spread")) is None:  # [multinomial_stages.2]
             return LOST.format("the information")
         fewest, most = (float(found.at(part * self.size)) for part in INFORMED)
-        radius = min(fewest, max(most, LOUD * self.size / self.stages.operator(1.0)))
+        radius = min(fewest, max(most, LOUD[0] * self.size / self.stages.operator(1.0)))
         total, noise = self.summed(curves, self.stages.costs.part("information", Gaussian), radius)
         values, vectors = np.linalg.eigh(curves.matrix(total))
         back = applied(even)

@@ -53,12 +53,11 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.models.coefficients import NewtonStep, Scored
 from discreet.models.design_columns import DesignColumn, blamed, own_units, placed, reachable
-from discreet.models.first_frame import applied, deviations, inverse_of, started, with_residuals
+from discreet.models.first_frame import Scores, applied, deviations, inverse_of, started, with_residuals
 from discreet.models.pooling import Steps, pooled
 from discreet.models.weighted import UNWEIGHTED, weighed, weight_unit
 from discreet.privacy.exact import Number, exact
@@ -107,28 +106,6 @@ UNSETTLED: Final = (
     "the steps towards the coefficients do not settle: perhaps a column takes large values for a few people only; give "
     "bounds for such columns, take their logarithm, or use a larger epsilon"
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scores:
-    """Rows seen as scores: u, the first entries in a frame, times the residual, which is the last."""
-
-    inner: Frame
-
-    @property
-    def size(self) -> int:
-        """Coefficients."""
-        return self.inner.size - 1
-
-    @property
-    def step(self) -> float:
-        """What one stands for."""
-        return self.inner.step**2
-
-    def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
-        """u r of each row: one product each. [gram.4]"""
-        seen, lost = self.inner.turned(rows)
-        return seen[:-1] * seen[-1], lost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

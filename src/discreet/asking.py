@@ -359,7 +359,9 @@ def prepare(
     condition = None if terms.where is None else Where.parse(terms.where)
     grouping = Grouping.of(table, statistic, terms, asked)
     wants = asked.wants if grouping is None else grouping.wants(asked)
-    table.check(wants, where=condition, person=people.person)
+    looked = table.check(wants, where=condition, person=people.person, rules=asked.rules)
+    if people.person is not None and not (statistic.blocks or table.steady):
+        looked.check_steady(asked.named | set(grouping.by if grouping else ()), table.description)
     options = {name: value for name, value in arguments.items() if name not in statistic.columns}
     if asked.of_dates:
         options = dated(options, grouping is not None)

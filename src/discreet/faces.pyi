@@ -704,6 +704,8 @@ def linear_regression(
     delta: Number,
     weights: Any = None,
     offset: Any = None,
+    clusters: Any = None,
+    strata: Any = None,
     method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
     ridge: float | None = None,
     intercept: bool = True,
@@ -711,6 +713,7 @@ def linear_regression(
     bounds: Any = None,
     levels: Mapping[str, Sequence[Any]] | None = None,
     blocks: int | Literal["auto"] = "auto",
+    design: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -722,7 +725,9 @@ def linear_regression(
     (pandas, polars, Arrow or a dictionary of columns). `levels` lists the categories of a C(...), the one to compare
     with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
     (0, 1) for rare truth values say. `weights` is a column of survey or precision weights: any numbers above 0, of any
-    scale; rows without one do not count. `offset` is a column that is taken off the outcome. `ridge` is as
+    scale; rows without one do not count. `offset` is a column that is taken off the outcome. `clusters`, and `strata`
+    of them, say how a survey drew people, and `design` lists them: the public clusters, or those of each stratum. The
+    intervals are then for people drawn in these clusters. `ridge` is as
     scikit-learn's alpha; None adds only what the noise asks for. `method` "moments" is a noisy sum of squares,
     "friendly" fits on blocks of people, "sgd" is descent on the squares, for columns in units of about 1 and with no
     interval; "auto" is "moments". For people with several rows open a session with person=, or use `fit`.
@@ -776,6 +781,8 @@ def logistic_regression(
     delta: Number = 0.0,
     weights: Any = None,
     offset: Any = None,
+    clusters: Any = None,
+    strata: Any = None,
     method: Method = "auto",
     ridge: float | None = None,
     intercept: bool = True,
@@ -785,6 +792,7 @@ def logistic_regression(
     levels: Mapping[str, Sequence[Any]] | None = None,
     names: Sequence[str] | None = None,
     confidence: float | None = 0.95,
+    design: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -797,10 +805,10 @@ def logistic_regression(
     two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
     frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
     `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
-    what finding scales costs. `weights` are as in `linear_regression`, and `offset` is a column that is added to the
-    log odds; both need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
-    needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and why. confidence=None
-    saves the budget of intervals.
+    what finding scales costs. `weights`, `clusters` and `strata` are as in `linear_regression`; `offset` is a column
+    that is added to the log odds; all need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a
+    `ridge`), "descent" needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and
+    why. confidence=None saves the budget of intervals.
 
     >>> import discreet
     >>> import numpy as np
@@ -881,6 +889,7 @@ def mean(
     model: Literal["gaussian"] | None = None,
     bounds: tuple[Any, Any] | None = None,
     sigma: Any = None,
+    near_zero: bool = False,
     method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
     reach: float | None = None,
     weights: Any = None,
@@ -897,10 +906,12 @@ def mean(
 
     model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
     farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
-    records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
-    used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
-    in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
-    need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+    records lie. It takes n * epsilon of 180; near_zero=True declares that the mean is within a hundred standard
+    deviations of 0, as it is for most measurements, and takes 120. model="gaussian" is tighter for normal data. Public
+    `bounds`, and a public `sigma`, are used when given, never read from the data. The answer is pure epsilon; with
+    delta > 0 a normal mean may be released in zCDP if that is predicted to be more accurate. The other methods are the
+    lectures' own, kept for comparison: they need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a
+    range of sigmas; "stability": no reach).
 
     With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
     interval is for people who were drawn in them.
@@ -1110,6 +1121,8 @@ def poisson_regression(
     delta: Number,
     weights: Any = None,
     offset: Any = None,
+    clusters: Any = None,
+    strata: Any = None,
     method: Literal["auto", "descent", "friendly"] = "auto",
     largest: int | None = None,
     intercept: bool = True,
@@ -1117,6 +1130,7 @@ def poisson_regression(
     norm: float | None = None,
     levels: Mapping[str, Sequence[Any]] | None = None,
     names: Sequence[str] | None = None,
+    design: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -2155,6 +2169,8 @@ class Asking:
         delta: Number,
         weights: str | Sequence[str] | None = None,
         offset: str | Sequence[str] | None = None,
+        clusters: str | Sequence[str] | None = None,
+        strata: str | Sequence[str] | None = None,
         method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
         ridge: float | None = None,
         intercept: bool = True,
@@ -2162,6 +2178,7 @@ class Asking:
         bounds: Any = None,
         levels: Mapping[str, Sequence[Any]] | None = None,
         blocks: int | Literal["auto"] = "auto",
+        design: Any = None,
         where: str | None = None,
         missing: Any = None,
         per_person: Any = None,
@@ -2174,7 +2191,9 @@ class Asking:
         (pandas, polars, Arrow or a dictionary of columns). `levels` lists the categories of a C(...), the one to compare
         with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
         (0, 1) for rare truth values say. `weights` is a column of survey or precision weights: any numbers above 0, of any
-        scale; rows without one do not count. `offset` is a column that is taken off the outcome. `ridge` is as
+        scale; rows without one do not count. `offset` is a column that is taken off the outcome. `clusters`, and `strata`
+        of them, say how a survey drew people, and `design` lists them: the public clusters, or those of each stratum. The
+        intervals are then for people drawn in these clusters. `ridge` is as
         scikit-learn's alpha; None adds only what the noise asks for. `method` "moments" is a noisy sum of squares,
         "friendly" fits on blocks of people, "sgd" is descent on the squares, for columns in units of about 1 and with no
         interval; "auto" is "moments". For people with several rows open a session with person=, or use `fit`.
@@ -2220,6 +2239,8 @@ class Asking:
         delta: Number = 0.0,
         weights: str | Sequence[str] | None = None,
         offset: str | Sequence[str] | None = None,
+        clusters: str | Sequence[str] | None = None,
+        strata: str | Sequence[str] | None = None,
         method: Method = "auto",
         ridge: float | None = None,
         intercept: bool = True,
@@ -2229,6 +2250,7 @@ class Asking:
         levels: Mapping[str, Sequence[Any]] | None = None,
         names: Sequence[str] | None = None,
         confidence: float | None = 0.95,
+        design: Any = None,
         where: str | None = None,
         missing: Any = None,
         per_person: Any = None,
@@ -2242,10 +2264,10 @@ class Asking:
         two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
         frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
         `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
-        what finding scales costs. `weights` are as in `linear_regression`, and `offset` is a column that is added to the
-        log odds; both need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
-        needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and why. confidence=None
-        saves the budget of intervals.
+        what finding scales costs. `weights`, `clusters` and `strata` are as in `linear_regression`; `offset` is a column
+        that is added to the log odds; all need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a
+        `ridge`), "descent" needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and
+        why. confidence=None saves the budget of intervals.
 
         Example: session.logistic_regression("bmi ~ age", epsilon=0.5)
         """
@@ -2339,6 +2361,7 @@ class Asking:
         model: Literal["gaussian"] | None = None,
         bounds: tuple[Any, Any] | None = None,
         sigma: Any = None,
+        near_zero: bool = False,
         method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
         reach: float | None = None,
         weights: str | Sequence[str] | None = None,
@@ -2357,10 +2380,12 @@ class Asking:
 
         model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
         farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
-        records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
-        used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
-        in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
-        need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+        records lie. It takes n * epsilon of 180; near_zero=True declares that the mean is within a hundred standard
+        deviations of 0, as it is for most measurements, and takes 120. model="gaussian" is tighter for normal data. Public
+        `bounds`, and a public `sigma`, are used when given, never read from the data. The answer is pure epsilon; with
+        delta > 0 a normal mean may be released in zCDP if that is predicted to be more accurate. The other methods are the
+        lectures' own, kept for comparison: they need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a
+        range of sigmas; "stability": no reach).
 
         With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
         interval is for people who were drawn in them.
@@ -2382,6 +2407,7 @@ class Asking:
         model: Literal["gaussian"] | None = None,
         bounds: tuple[Any, Any] | None = None,
         sigma: Any = None,
+        near_zero: bool = False,
         method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
         reach: float | None = None,
         weights: str | Sequence[str] | None = None,
@@ -2641,6 +2667,8 @@ class Asking:
         delta: Number,
         weights: str | Sequence[str] | None = None,
         offset: str | Sequence[str] | None = None,
+        clusters: str | Sequence[str] | None = None,
+        strata: str | Sequence[str] | None = None,
         method: Literal["auto", "descent", "friendly"] = "auto",
         largest: int | None = None,
         intercept: bool = True,
@@ -2648,6 +2676,7 @@ class Asking:
         norm: float | None = None,
         levels: Mapping[str, Sequence[Any]] | None = None,
         names: Sequence[str] | None = None,
+        design: Any = None,
         where: str | None = None,
         missing: Any = None,
         per_person: Any = None,

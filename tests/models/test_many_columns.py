@@ -167,7 +167,7 @@ def test_a_public_number_of_rows_that_hardly_shows_the_columns_pays_more_for_the
 def test_every_small_pair_where_the_frame_has_more() -> None:
     mechanism = mechanism_of(REPLACE, epsilon=5.5, bounds=((-7.0, 9.0),) * MANY + ((-30.0, 30.0),))
     rows = [*CROWD, LONG[-1]]
-    usual = newton_stages._costs(5.5, 1e-5, MANY + 2, 0, counted=False, centred=True, weighted=False)
+    usual = newton_stages._costs(5.5, 1e-5, MANY + 2, 0, counted=False, centred=True, weighted=False, beside=None)
     assert mechanism.stages(len(rows)).costs != usual
     assert implies(mechanism.loss, mechanism.guarantee)
     audit.check(mechanism, world(REPLACE, 10), hostile_values=False).require()

@@ -64,7 +64,10 @@ def test_a_plan_and_its_defaults(plan: str) -> None:
         ("delta = 1", "less than 1"),
         ("rows = 0", "greater than or equal to 1"),
         ("rows = 1.5", "valid integer"),
-        ("options = {colour = 1}", "mean has no option 'colour'; it has model, bounds, sigma, method, reach"),
+        (
+            "options = {colour = 1}",
+            "mean has no option 'colour'; it has model, bounds, sigma, near_zero, method, reach",
+        ),
         ("options = {rng = 1, epsilon = 3}", "options hold epsilon, rng; write them in the release itself"),
         ("options = {neighbours = 'replace'}", "write them in the release itself"),
         ("options = 3", "valid dictionary"),

@@ -16,7 +16,7 @@ from discreet.noise.randomness import Seeded, Shuffle
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.release import Release
 from discreet.session import Session
-from discreet.statistics.mean import BoundedMean
+from discreet.statistics.bounded_mean import BoundedMean
 from discreet.tables import opening as read
 
 PEOPLE: dict[str, Any] = {"x": np.arange(500.0) % 10, "y": np.arange(500.0), "id": np.arange(500) // 2}

@@ -65,11 +65,12 @@ def test_a_score_that_moves_too_far_is_found_out(
 
 @pytest.mark.claim("reach.1")
 @pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("near_zero", [False, True])
 @pytest.mark.parametrize("flags", [0.0, 0.004, 1.0])
-def test_all_that_is_drawn_comes_to_epsilon(relation: Neighbours, flags: float) -> None:
+def test_all_that_is_drawn_comes_to_epsilon(relation: Neighbours, flags: float, near_zero: bool) -> None:
     rows = (np.random.default_rng(0).random(4000) < flags) * np.random.default_rng(1).normal(size=4000)
     recorder = Recorder(Seeded(0))
-    tail = find_tail(rows, Fraction(1, 3), size=4000, neighbours=relation, rng=recorder)
+    tail = find_tail(rows, Fraction(1, 3), size=400, near_zero=near_zero, neighbours=relation, rng=recorder)
     spent = pure(recorder.spent)
     assert pure(tail.stages.loss) == (Fraction(1, 3), Fraction(0))
     assert spent is not None

@@ -270,3 +270,12 @@ def test_whoever_is_in_no_listed_cluster_counts_nowhere() -> None:
         [[1.0, 1.0, 1, "a"], [1.0, 1.0, "2", "b"], [1.0, 1.0, 3, "a"], [1.0, 1.0, 1, "c"], [1.0, 1.0, None, "a"]]
     )
     assert SCHOOLS.cluster(rows).tolist() == [0, 3, -1, -1, -1]
+
+
+def test_clusters_without_weights_speak_of_no_weights() -> None:
+    table = {"x": [k % 10 for k in range(3000)], "c": [k % 12 for k in range(3000)]}
+    with discreet.open(table, budget=9.0, ledger=":memory:", unit="person", rng=Seeded(1)) as session:
+        found = session.mean("x", epsilon=2.0, bounds=(0, 9), clusters="c", design=list(range(12)))
+    assert found.interval().about == "the mean of the population, people drawn in these clusters"
+    assert "weight" not in " ".join(found.provenance.notes)
+    assert "mean of x, clusters c" in str(found)

@@ -57,6 +57,7 @@ from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds, check_bounds
 from discreet.statistics.histogram import Categories
 from discreet.statistics.open_histogram import OpenHistogram
+from discreet.statistics.survey_design import Design as SurveyDesign
 from discreet.tables.entries import MISSING, column, key, numbers_of
 from discreet.tables.entries import name as as_entry
 from discreet.tables.frames import declared_type
@@ -126,14 +127,11 @@ def schema_of(formula: Formula, rows: Any) -> Any:
     """What is declared of a frame's columns: the frame, or, of a stream of columns by name, these without a row."""
     if not isinstance(rows, Stream):
         return rows
-    categories = formula.categories
-    return {one.name: np.empty(0, object if one.name in categories else np.float64) for one in formula.factors}
+    return {one.name: np.empty(0, object if one.name in formula.categories else np.float64) for one in formula.factors}
 
 
 def check_frame(formula: Formula, frame: Any) -> int:
     """The number of rows: private or public. Names and declared types are looked at before anything is drawn."""
-    if isinstance(frame, Stream):
-        return len(frame)
     sizes = set()
     for factor in formula.factors:
         sizes.add(len(column_of(frame, factor.name)))
@@ -270,7 +268,7 @@ Make = Callable[[Design, bool, Number, Number], Mechanism[Coefficients]]
 class Formulated:
     """A model of a table's columns. `make` makes it for a design, whether there is an intercept, epsilon and delta.
 
-    `beside` are the columns after the outcome that no formula names, offset and weights.
+    `beside` are the columns after the outcome that no formula names, offset and weights; `clusters` those of a survey.
     """
 
     formula: Formula
@@ -281,6 +279,7 @@ class Formulated:
     levels: Mapping[str, Any] = field(default_factory=dict)
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
+    clusters: SurveyDesign | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
 
@@ -330,7 +329,7 @@ class Formulated:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The levels, then the model's release on the columns."""
-        size = check_frame(self.formula, rows)  # [design.3]
+        size = len(rows) if isinstance(rows, Stream) else check_frame(self.formula, rows)  # [design.3]
         check_budget(self.epsilon, self.delta, size if self.neighbours.size_is_public else None)
         schema = schema_of(self.formula, rows)
         levels = declared_levels(self.levels, self.formula, schema)
@@ -366,6 +365,9 @@ class Formulated:
                 raise
             return self._refused(str(error), rng)  # [design.3]: by what was released, so no longer an error
         made = each(partial(_rows_of, beside=self.beside, **about), rows, np.float64)
+        if self.clusters is not None:  # rows that are held [design_effects.1]
+            numbers = self.clusters.numbers(column_of(rows, f"{OWN}clusters"), rows.get(f"{OWN}strata"))
+            made = np.column_stack([made, numbers.astype(np.float64)])
         release = model.release(made, rng)
         provenance = replace(
             release.provenance,

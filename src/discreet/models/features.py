@@ -54,6 +54,7 @@ WIDE: Final = 16  # units that hold all but a few values
 WIDEST: Final = 1000  # features
 BLOCK: Final = 1 << 13  # rows at a time
 BESIDE: Final = ("offset", "weights")  # in this order, in rows
+DRAWN: Final = {name: category(optional=True) for name in ("clusters", "strata")}
 DECLARED: Final = "An outcome that is not 0 and 1 needs its classes declared"
 
 
@@ -278,27 +279,28 @@ def yes_or_no(outcome: Floats) -> Floats:
 
 def features_and_outcome(columns: Mapping[str, Any]) -> Any:
     """Rows of features and the outcome, then offset and weight if there are any; the columns of a formula stay apart,
-    by name."""
+    by name, and so do all where there are clusters."""
     if not isinstance(columns["X"], dict) or "y" in columns:
-        return stacked(columns)
+        return dict(columns) if "clusters" in columns else stacked(columns)
     return columns["X"] | {OWN + name: values for name, values in columns.items() if name != "X"}
 
 
 def sums_read(width: Literal["one", "several"], options: Mapping[str, Any], *, optional: bool = False) -> Reads:
-    """Numbers of a regression: sums of them are taken where rows are, unless it looks at places."""
-    held = options.get("method", "auto") not in ("auto", "moments", "descent")
+    """Numbers of a regression: sums of them are taken where rows are, unless it looks at places, or has clusters."""
+    held = options.get("clusters") is not None or options.get("method", "auto") not in ("auto", "moments", "descent")
     return number(width, streams=not held, optional=optional)
 
 
-REGRESSION: Final = {
+REGRESSION: Final[Mapping[str, Reading]] = {
     "X": partial(sums_read, "several"),
     **dict.fromkeys(("y", *BESIDE), partial(sums_read, "one", optional=True)),
+    **DRAWN,
 }
 
 
 def steps_read(width: Literal["one", "several"], options: Mapping[str, Any], *, optional: bool = False) -> Reads:
     """The same of a logistic model."""
-    held = options.get("method", "auto") == "friendly"
+    held = options.get("clusters") is not None or options.get("method", "auto") == "friendly"
     return number(width, streams=not held, optional=optional)
 
 
@@ -311,6 +313,7 @@ LOGISTIC: Final[Mapping[str, Reading]] = {
     "X": partial(steps_read, "several"),
     "y": _outcome,
     **dict.fromkeys(BESIDE, partial(steps_read, "one", optional=True)),
+    **DRAWN,
 }
 
 

@@ -40,8 +40,8 @@ Accuracy
     have at epsilon 1. There, where the noise on H is above half of the rows, the frame has more of the budget: of 120
     tables 97 are answered, 65 without that, with errors of 4.2 times the plain one (the median, normal columns).
 Source
-    Bassily, Smith and Thakurta 2014 (noisy gradients); Avella-Medina, Bradshaw and Loh 2023 (noisy Newton steps); White
-    1980 (the sum of squared scores); Sheffet 2017. Frames without bounds and the length of the tail are ours.
+    Bassily, Smith and Thakurta 2014; Avella-Medina, Bradshaw and Loh 2023 (noisy Newton steps); White 1980 (the sum of
+    squared scores); Sheffet 2017. Frames without bounds and the length of the tail are ours.
 """
 
 import math
@@ -55,7 +55,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
-from discreet.models.coefficients import NewtonStep
+from discreet.models.coefficients import NewtonStep, Scored
 from discreet.models.design_columns import DesignColumn, blamed, own_units, placed, reachable
 from discreet.models.first_frame import applied, deviations, inverse_of, started, with_residuals
 from discreet.models.pooling import Steps, pooled
@@ -85,7 +85,7 @@ MIDDLE: Final = 80.0  # rows times epsilon that find a centre of 1e5 deviations
 OUTSIDE: Final = 0.15  # of the rows in the first sum
 OUTSIDE_MANY: Final = 0.3  # where it only makes a frame that is worth having, the steps do the rest
 ROUND: Final = (2.4, 1.2)  # by how much a row of H may be longer than a typical one: few columns, many
-WEIGHED: Final = 2.5  # squared typical lengths: rows that weigh less far out are no longer, over a slope of 0.2
+WEIGHED: Final = 2.0  # squared typical lengths: rows that weigh less far out are no longer, over a slope of 0.2
 APART: Final = 0.5  # times the noise on H, as an operator: what H alone has to show where it is pooled
 LOUD: Final = 0.17  # of the rows: the noise on H, as an operator, up to which its rows may be longer
 EARLY: Final = 0.004  # of the scores in the first step
@@ -204,10 +204,11 @@ def plan(
     *,
     centred: bool,
     weighted: bool = False,
+    beside: Share | None = None,
 ) -> NewtonStages:
-    """The stages for rows of `width` entries, of which `unknown` columns have no bounds; with weights if `weighted`.
-    Public numbers only. [newton_stages.2]"""
-    known: dict[str, bool] = {"counted": rows is None, "centred": centred, "weighted": weighted}
+    """The stages for rows of `width` entries, of which `unknown` columns have no bounds; with weights if `weighted`,
+    and with sums by cluster `beside` them. Public numbers only. [newton_stages.2]"""
+    known: dict[str, Any] = {"beside": beside, "counted": rows is None, "centred": centred, "weighted": weighted}
     stages = NewtonStages(rows=rows, width=width, costs=_costs(epsilon, delta, width, unknown, **known))
     if rows is None or not stages.many or stages.operator(stages.longest(rows)) < UNSEEN * rows:
         return stages
@@ -224,6 +225,7 @@ def _costs(
     counted: bool,
     centred: bool,
     weighted: bool,
+    beside: Share | None,
     framed: bool = False,
 ) -> Allocation:
     """What each stage costs; more for the first sum, which makes the frame, if `framed`. Public numbers only.
@@ -264,6 +266,7 @@ def _costs(
         "late": Share(fourth, tail),
         "last": Share(None, score),
         "squares": Share(squares, gram_of(width - 1)),
+        "clusters": beside,
     }
     return shared_out(epsilon, delta, shares)
 
@@ -396,4 +399,5 @@ def find(
         limit=reach / per * units[-1] ** 2 * (unit or 1.0),
         often=reach / found.typical,
         spans=own.diagonal() * spans,
+        scored=Scored(rows, scores, found, cut, per),
     )

@@ -37,7 +37,7 @@ def plannable(name: str) -> str:
     if statistic.samples:
         raise ValueError(
             f"{name} compares groups whose members are public, and a plan is about one table, where they are not; ask "
-            "for the mean with groupby, or for independence_test"
+            "for difference, ab_test or groups_test"
         )
     return name
 

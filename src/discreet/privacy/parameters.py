@@ -140,6 +140,7 @@ MEANING: Final[Mapping[str, str]] = {
     "mean.x": "Numbers, or a table of several columns, which has a mean for each.",
     "mean.method": 'For one column the lectures\' own methods; for a table "refine" and "blocks".',
     "mean.sigma": "A public standard deviation.",
+    "mean.near_zero": "Whether it is public that the mean is within 100 standard deviations of 0: fewer rows will do.",
     "mean.reach": "A public bound on the absolute mean, for the lectures' methods.",
     "mean_test.null": "The mean.",
     "mean_test.model": '"gaussian": normal data; "symmetric": tests symmetry about `null`, exactly.',

@@ -61,7 +61,7 @@ from discreet.stages.locate import BEYOND, far_distance, finest
 from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.stages.reach import ENDLESS, Tail, find_tail
 from discreet.statistics.mean import COUNT, NOWHERE, RankClippedMean
-from discreet.statistics.survey_design import Design, DesignSpread, listed
+from discreet.statistics.survey_design import Design, DesignSpread, declared_design, listed
 from discreet.statistics.survey_sums import Units, values_of, weights_of
 from discreet.tables.streams import Stream
 
@@ -89,6 +89,7 @@ class WeightedMean:
     bounds: tuple[float, float] | None = None
     largest: float | None = None
     design: Design | None = None
+    weighted: bool = True  # or all weigh 1
     neighbours: Neighbours = Neighbours.ADD_OR_REMOVE
     unit: str = "row"
 
@@ -134,7 +135,7 @@ class WeightedMean:
                 f"{show(self.epsilon)}; {to_do}"
             )
         if self.bounds is None:
-            RankClippedMean(self.stages.part("mean", Laplace).epsilon, self.neighbours).check(size)
+            RankClippedMean(self.stages.part("mean", Laplace).epsilon, self.neighbours).check(size, advised=False)
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
@@ -183,7 +184,8 @@ class WeightedMean:
         )
 
     def _notes(self, largest: float, tail: Tail | None, spread: "ConvolvedSpread | DesignSpread") -> tuple[str, ...]:
-        notes = [f"weights above {show(largest)} count as that; missing ones, and those below 0, as 0"]
+        cut = f"weights above {show(largest)} count as that; missing ones, and those below 0, as 0"
+        notes = [cut] if self.weighted else ["whoever is in no cluster that is listed does not count"]
         notes += [tail.unseen] if tail is not None else []
         if isinstance(spread, ConvolvedSpread):
             notes.append("the interval is for people drawn one by one; if they were drawn in clusters, give clusters=")
@@ -286,7 +288,8 @@ class _Sums:
     def _about(self) -> str:
         """What the interval is for. [survey.3]"""
         drawn = "drawn one by one" if self.asked.design is None else "drawn in these clusters"
-        words = f"{WORDS[self.asked.of]} of the population that the weights stand for, people {drawn}"
+        whose = " that the weights stand for" if self.asked.weighted else ""
+        words = f"{WORDS[self.asked.of]} of the population{whose}, people {drawn}"
         if self.tail is None and self.asked.of != "sum":
             return words
         ends = self.asked.bounds or (self.centre - self.radius, self.centre + self.radius)
@@ -308,13 +311,9 @@ def surveyed(
     """The mechanism for a survey; None where there are neither weights nor clusters."""
     if weights is None and largest_weight is not None:
         raise BadInput("largest_weight is of weights=, and there are none; give the column, or leave it out")
-    if (clusters is None) != (design is None):
-        raise BadInput("clusters= needs design=, the public list of clusters, and design= needs clusters=; give both")
-    if strata is not None and clusters is None:
-        raise BadInput("strata= are of clusters=; give these too, or leave strata out: the interval is wider without")
+    listed = declared_design(clusters, strata, design)
     if weights is None and clusters is None:
         return None
-    listed = None if design is None else Design.of(design, strata is not None)
     largest = 1.0 if weights is None else largest_weight
-    terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
+    terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "weighted": weights is not None}
     return WeightedMean(epsilon, of=of, bounds=bounds, largest=largest, design=listed, **terms)

@@ -49,11 +49,11 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.errors import BadInput
+from discreet.errors import BadInput, meant
 from discreet.noise.additive import Grid, slack
 from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, statistic
-from discreet.privacy.exact import Number, exact, root_above
+from discreet.privacy.exact import Number, exact, root_above, show
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
@@ -74,6 +74,7 @@ COLUMNS: Final = 50
 MOST: Final = 100_000  # cells
 STRONGEST: Final = 16  # the largest mu: noise of 2^26 steps or more
 SLACK: Final = slack(MOST, 2**26)
+ENOUGH: Final = 1e-9  # a delta of which the slack takes little
 Integers = npt.NDArray[np.int64]
 
 
@@ -110,7 +111,16 @@ class Synthetic:
         if sum(len(side) + 1 for side in self.sides if side is not None) > MOST:
             raise BadInput(f"the columns would have more than {MOST} categories; list fewer")
         self.finder()
-        self.stages  # noqa: B018  a budget too small for them is refused here
+        try:
+            self.stages  # noqa: B018  a budget too small for them is refused here
+        except BadInput:
+            if not 0 < self.delta < ENOUGH:
+                raise
+            zero = "" if self.finding else ", or delta=0 for pure epsilon"
+            raise BadInput(
+                f"delta is {show(self.delta)}, of which the noise of a synthetic table takes more than there is; give "
+                f"delta={ENOUGH:g} or more{zero}"
+            ) from None
 
     guarantee = promised
 
@@ -289,7 +299,11 @@ def _listed(X: Sequence[str], levels: Any, edges: Any) -> Iterator[Bins | None]:
                 f"{option} is {given!r:.60}; give a list for each column by its name, {option}={{'age': [...]}}"
             )
         if unknown := [str(one) for one in given or () if one not in X]:
-            raise BadInput(f"{option} has {unknown[0]!r}, which is no column that was given: {', '.join(X)}")
+            near = meant(unknown[0], X)
+            raise BadInput(
+                f"{option} has {unknown[0]!r}, which is none of the columns; {near}{'T' if near else 't'}hey are "
+                f"{', '.join(X)}"
+            )
     for one in X:
         if one in (levels or ()) and one in (edges or ()):
             raise BadInput(f"{one!r} has levels and edges; give one of them")

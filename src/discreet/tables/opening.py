@@ -170,8 +170,11 @@ def _from_files(source: str | Path) -> Source:
             sorted(Path(name) for name in glob.glob(str(path), recursive=True) if Path(name).is_file()),
             f"the pattern {path.name!r}",
         )
+    beside = path.parent.iterdir() if path.parent.is_dir() else ()
+    near = meant(path.name, (one.name for one in beside))
     raise BadInput(
-        f"there is no file {path.name!r} at that place; check the path, from {Path.cwd().name!r} if it is relative"
+        f"there is no file {path.name!r} at that place; {near}{'C' if near else 'c'}heck the path, from "
+        f"{Path.cwd().name!r} if it is relative"
     )
 
 

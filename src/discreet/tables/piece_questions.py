@@ -84,13 +84,14 @@ class PieceQuestion:
             return rule if rule in ("first", "last") else "any" if test.negated else "all"
         return self.fold.of(test.column, test.reading)
 
-    def check_steady(self, names: Collection[str], description: str) -> None:
-        """Refuse what depends on the order of a person's rows, of these columns and of all tests, where there is none.
-        [per_person.2]"""
+    def check_steady(self, names: Collection[str] | None) -> None:
+        """Refuse what depends on the order of a person's rows, of these columns and of all tests, where there is none;
+        nothing where all rows of a person are asked for. [per_person.2]"""
+        if self.steady or self.fold is None or names is None:
+            return
         plain = [want for want in self.wants if want.kind != "where" and want.name in names]
         found = [(want.name, want.rule, want.cap, want.kind == "category") for want in plain]
-        cap = None if self.fold is None else self.fold.cap
-        found += [(test.column, self.rule(test), cap, False) for test in self.tests]
+        found += [(test.column, self.rule(test), self.fold.cap, False) for test in self.tests]
         for name, rule, most, texts in found:
             if rule not in ("first", "last") and (most is None or rule == "count"):
                 continue
@@ -99,9 +100,9 @@ class PieceQuestion:
             other = f"give per_person={{{column!r}: 'any'}}, or 'all', or of numbers 'mean', 'min' or 'max', without "
             other += "max_rows=, or "
             raise BadInput(
-                f"rows of {description} have no order that stays, and {chosen} of each person's rows is wanted of "
-                f"{column!r}; {'' if texts else other}write the frame to a folder of Parquet files and open that: rows "
-                "of files have an order"
+                f"rows of a data frame of Spark or Dask have no order that stays, and {chosen} of each person's rows "
+                f"is wanted of {column!r}; {'' if texts else other}write the frame to a folder of Parquet files and "
+                "open that: rows of files have an order"
             )
 
     def answer(self, columns: Mapping[str, Column]) -> list[Any]:

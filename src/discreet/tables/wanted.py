@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.tables.table import Table
 
 Missing: TypeAlias = Any  # "keep", "drop", or a public text, number or date that stands in
+BESIDE: Final = ("offset", "weights", "clusters", "strata")  # are told by what they are
 OWN: Final = "\0"  # begins the name of a column that a caller gave as an array: it is nobody's name for it
 WRONG: Final = {"text": "text", "category": "categories", "date": "dates"}
 
@@ -94,7 +95,7 @@ class Wanted:
         for parameter, reference in self.references.items():
             names = [reference] if isinstance(reference, str) else list(reference)
             formula = next(iter(reference.values())) if isinstance(reference, dict) else None
-            part = f"{parameter} " if parameter in ("offset", "weights") else ""
+            part = f"{parameter} " if parameter in BESIDE else ""
             equal = [one.equals for one in self.wants if one.name in names and one.equals is not None]
             told = formula or part + and_between(names) + (f" == {equal[0]!r}" if equal else "")
             shown += [] if any(name.startswith(OWN) for name in names) else [told]

@@ -354,9 +354,7 @@ class Fitting:
         reach = min(float(longest.at(cut)), BALANCE * math.sqrt(curve) / tilt, LONGEST)  # [glm_stages.4]
         reach = max(reach, math.sqrt(many))
         inner = Frame.of(self.units, self.turn, self.centres)
-        theta = minimised(
-            np.asarray(self.rows), inner, reach, self.stages, offset=float(start[0]), rng=self.rng
-        )  # [glm_stages.4]
+        theta = minimised(self.rows, inner, reach, self.stages, offset=float(start[0]), rng=self.rng)  # [glm_stages.4]
         return start + applied(inner).T @ theta, theta, cut, reach
 
     def _steps(self, fit: Floats, longest: Tail, curve: float, *, constant: bool) -> Floats:

@@ -244,7 +244,7 @@ def newton(tilted: TiltedObjective, start: Floats) -> list[Fraction] | None:
     it goes on near the end, changes nothing but the time.
     """
     objective, ridge = tilted.objective, float(tilted.ridge) * np.eye(tilted.objective.size)
-    point, before, stale, hessian = exactly(start), 0.0, 0, ridge
+    point, before, stale, hessian, reach = exactly(start), 0.0, 0, ridge, objective.reach
     slope, ended = tilted.slope(point)
     for _ in range(NEWTON):  # [tilted_minimum.3]
         if ended:
@@ -257,7 +257,7 @@ def newton(tilted: TiltedObjective, start: Floats) -> list[Fraction] | None:
             step = np.asarray(np.linalg.solve(hessian, slope), dtype=np.float64)
         except np.linalg.LinAlgError:
             return None
-        far = float(np.linalg.norm(step)) * objective.reach
+        far = float(np.linalg.norm(step)) * reach
         if not math.isfinite(far):
             return None
         least = math.log1p(far) / far if far > 1e-8 else 1.0

@@ -67,6 +67,7 @@ class Table:
         self.kinds: Mapping[str, Kind] = MappingProxyType(dict(kinds))  # what each column is declared to hold
         self.description = source.description  # format and names, for provenance; no folder
         self.ordered = source.ordered  # whether a row keeps its place when its values change
+        self.steady: bool = getattr(getattr(source, "inner", source), "steady", True)  # the order of its rows
         self.of_texts = of_texts  # whether the cells of a column of unknown kind are texts
         self.unit = unit  # what a row is, where the table knows: a person, if rows were joined
         self.complete = complete  # columns that never have a missing entry, whatever the rows are
@@ -231,7 +232,7 @@ class Table:
             where.check(self.kinds)
             reads |= dict.fromkeys(where.columns)
         fold = None if person is None else rules
-        return PieceQuestion(tuple(wants), where, whose, dict(self.kinds), tuple(reads), fold)
+        return PieceQuestion(tuple(wants), where, whose, dict(self.kinds), tuple(reads), fold, self.steady)
 
     def _unreadable(self) -> BadInput:
         return BadInput(f"{self.description} cannot be read to its end; was it changed or cut short? open it again")

@@ -115,6 +115,11 @@ class Wanted:
         return self.wants[0].kind == "date"
 
     @property
+    def named(self) -> set[str]:
+        """The columns that the question names: none for a count of all."""
+        return {want.name for want in self.wants if self.references}
+
+    @property
     def leaves_out(self) -> bool:
         """Whether people may be left out for a missing entry."""
         return "drop" in [want.missing for want in self.wants if isinstance(want.missing, str)]

@@ -71,6 +71,7 @@ def test_a_plan_and_its_defaults(plan: str) -> None:
             "mean has no option 'colour'; it has model, bounds, sigma, near_zero, method, reach",
         ),
         ("options = {rng = 1, epsilon = 3}", "options hold epsilon, rng; write them in the release itself"),
+        ("options = {estimator = 'Ridge'}", "options hold estimator; write them in the release itself"),
         ("options = {neighbours = 'replace'}", "write them in the release itself"),
         ("options = 3", "valid dictionary"),
         ("colour = 'red'", "no such entry in a plan"),

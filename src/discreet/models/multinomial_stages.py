@@ -94,7 +94,8 @@ FEW: Final = (
 MANY: Final = (
     "there are about {:.0f} rows, by a noisy count, and a regression of so many columns and classes takes about {} at "
     "this epsilon and delta; bring {} rows, or multiply epsilon by {:.1f}. Fewer columns or classes, or columns with "
-    "public bounds=, need fewer rows"
+    "public bounds=, need fewer rows. Rows of classes that are not listed, or with an entry that is missing or no "
+    "number, are not among them"
 )
 
 

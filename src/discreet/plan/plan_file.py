@@ -149,7 +149,7 @@ class PlannedRelease(Section):
     def own_options(self) -> "PlannedRelease":
         """The options are the statistic's own; what the entry itself says is not said again in them."""
         statistic = declared(self.statistic)
-        twice = sorted({*BESIDE, *statistic.columns} & set(self.options))
+        twice = sorted({*BESIDE, *LATER, *statistic.columns} & set(self.options))
         if twice:
             raise ValueError(f"options hold {', '.join(twice)}; write them in the release itself, not in its options")
         own = options_of(self.statistic)

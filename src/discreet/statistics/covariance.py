@@ -167,7 +167,7 @@ class Covariance:
     """The covariance of the columns, a d x d array.
 
     `dimension` is the number of columns, `size` the number of rows where it is public (neighbours REPLACE): with both
-    the loss lists every draw.
+    the loss lists every draw. `names` are those of the columns, for refusals.
 
     >>> from discreet.noise.randomness import Seeded
     >>> import numpy as np
@@ -185,6 +185,7 @@ class Covariance:
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     size: int | None = None
+    names: tuple[str, ...] = ()
     name: ClassVar[str] = "covariance"
     mean: ClassVar[Fraction] = Fraction(1, 20)  # the share of the mean, about which the second moment is taken
 
@@ -251,7 +252,7 @@ class Covariance:
         if not stages.enough(counted):  # [covariance.2]
             return self._too_few(round(counted), columns)
         with np.errstate(all="ignore"):  # units may be 300 orders of magnitude apart
-            return find(rows, stages, rng, size=counted)  # [covariance.1]
+            return find(rows, stages, rng, size=counted, names=self.names)  # [covariance.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The covariance and the error bar of each entry, or a refusal."""
@@ -318,4 +319,5 @@ def covariance(
         neighbours=people.neighbours,
         unit=people.unit,
         size=people.size,
+        names=x.names,
     )

@@ -321,14 +321,17 @@ def _products(
     return np.maximum(np.triu(products) + np.triu(products, 1).T, off / 2 * far)
 
 
-def find(rows: Rows, stages: FreeStages, rng: Randomness, *, size: float) -> FreeMoment | str:
+def find(
+    rows: Rows, stages: FreeStages, rng: Randomness, *, size: float, names: tuple[str, ...] = ()
+) -> FreeMoment | str:
     """All stages but the count, or why they ended. [free_covariance.1], [free_covariance.2]"""
     costs, many = stages.costs, stages.columns
     own = max(ONE[0], ONE[1] * math.sqrt(many))
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
     places = [place_of(column_of(rows, index), costs, size=size, **drawn) for index in range(many)]
     if None in places:  # [free_covariance.2]
-        return f"column {places.index(None)} is the same for most people, by noisy counts; leave it out"
+        lost = places.index(None)
+        return f"{names[lost] if names else f'x{lost}'!r} is the same for most people, by noisy counts; leave it out"
     centre, units, sizes, shown = (np.array(each) for each in zip(*(at for at in places if at), strict=True))
     if isinstance(rows, Stream) or not math.isfinite(float(rows.sum())):  # infinite of finite rows too, never else
         rows = chosen(finite_rows, rows)  # [free_covariance.2]: others would be in no sum, but in that of I

@@ -308,7 +308,8 @@ class FittingClasses:
         values, vectors = np.linalg.eigh(curves.matrix(total))
         back = applied(even)
         if not values[0] > (least := LEAST * noise * math.sqrt(2 * self.stages.size)):  # [multinomial_stages.2]
-            times = min(2 * least / max(float(values[0]), least / 5), 10.0)
+            longer = max(1.0, fewest / radius)  # more rows are cut later, and hide more of each
+            times = min(3 * longer * least / max(float(values[0]), least / 5), 20.0)
             worst = np.linalg.svd((back @ vectors[:, 0]).reshape(fit.shape))[2][0]
             return HIDDEN.format(blamed(turned.T @ worst, self.columns), times)
         inverse = np.asarray(back @ (vectors / values) @ vectors.T @ back.T, dtype=np.float64)

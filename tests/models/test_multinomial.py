@@ -229,6 +229,8 @@ def test_parameters_are_refused_in_words() -> None:
             discreet.multinomial_regression(x, y, **options | wrong)
     with pytest.raises(BadInput, match="leave columns out, or join classes"):
         discreet.multinomial_regression(np.zeros((9, 80)), y[:9], **options)
+    with pytest.raises(BadInput, match="takes no formula"):
+        discreet.multinomial_regression("y ~ x", {"y": y, "x": x[:, 0]}, **options)
     with pytest.raises(BadInput, match="make a multinomial_regression"):
         discreet.logistic_regression(x, y, epsilon=1.0, classes=[0, 1, 2])
 

@@ -247,6 +247,10 @@ class Statistic:
             if name in arguments:
                 raise BadInput(f"{self.name} got {name!r} twice; give it once")
             arguments[name] = value
+        given_x = arguments.get("X")
+        takes = self.formula is not None or "formula" in parameters or "y" not in self.columns
+        if isinstance(given_x, str) and "~" in given_x and not takes:
+            raise BadInput(f"{self.name} takes no formula; give the columns as X and the outcome as y")
         if not self.needed <= arguments.keys():
             absent = ", ".join(name for name in parameters if name in self.needed and name not in arguments)
             raise BadInput(f"{self.name} needs {absent}; it takes {', '.join(parameters)}")

@@ -73,8 +73,9 @@ from discreet.tables.streams import Numbers, Stream, chained, chosen
 COUNT: Final = Fraction(2, 25)  # of epsilon, for the number of people in each sample
 CENTRE: Final = Fraction(1, 12)  # the same for the middle of two samples
 MOST_BALANCE, MOST_OF_TWO = Fraction(1, 4), Fraction(1, 5)  # of epsilon: it is not looked for where it takes more
-NEEDED: Final = {Neighbours.ADD_OR_REMOVE: 400.0, Neighbours.REPLACE: 400.0}  # n epsilon
-NEEDED_EACH: Final = 120.0
+# n epsilon: of one sample so much that the balance of its tails is looked for, of two samples together, of each
+NEEDED: Final = {Neighbours.ADD_OR_REMOVE: 400.0, Neighbours.REPLACE: 800.0}
+NEEDED_BOTH, NEEDED_EACH = 400.0, 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ class LimitedMeanTest:
 
     def check(self, size: int | None) -> None:
         """Refused, by public numbers, if so few people place no limit."""
-        check_enough(size, self.epsilon, self.neighbours)
+        check_enough(size, self.epsilon, NEEDED[self.neighbours], self.neighbours)
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The mean less the null hypothesis, and the p-value; or a refusal."""
@@ -194,14 +195,14 @@ class LimitedMeansTest:
     def _check(self, sizes: Sequence[int]) -> None:
         if (self.bounds is None or self.first is None) and min(sizes) * float(self.epsilon) < NEEDED_EACH:
             needed, noisy = NEEDED_EACH / float(self.epsilon), self.first is None
-            both = needed if self.bounds is not None else NEEDED[self.neighbours] / 2 / float(self.epsilon)
+            both = needed if self.bounds is not None else NEEDED_BOTH / 2 / float(self.epsilon)
             to_do = what_to_do(min(sizes), self.epsilon, both, noisy=noisy, rows="people in each group")
             raise Refused(
                 f"the smaller sample has {'about ' * noisy}{min(sizes)} people; at epsilon {show(self.epsilon)} "
                 f"{math.ceil(needed)} are needed: {to_do}"
             )
         if self.bounds is None:
-            check_enough(sum(sizes), self.epsilon, self.neighbours)
+            check_enough(sum(sizes), self.epsilon, NEEDED_BOTH, self.neighbours)
 
     def release(self, rows: Any, rng: Randomness) -> Release[TestResult]:
         """The first mean less the second, and the p-value; or a refusal."""
@@ -272,10 +273,10 @@ def check_mean_test(
         raise BadInput(f"the mean to test is {null!r}; give a finite number")
 
 
-def check_enough(size: int | None, epsilon: Number, neighbours: Neighbours) -> None:
+def check_enough(size: int | None, epsilon: Number, needed: float, neighbours: Neighbours) -> None:
     """Refused if so many people, by a public or a noisy number, place no limit."""
-    if size is not None and size * float(epsilon) < NEEDED[neighbours]:
-        raise Refused(too_few(size, epsilon, NEEDED[neighbours], neighbours, bounds=True))
+    if size is not None and size * float(epsilon) < needed:
+        raise Refused(too_few(size, epsilon, needed, neighbours, bounds=True))
 
 
 def noisy_counts(counts: Sequence[int], cost: Laplace, rng: Randomness) -> list[int]:

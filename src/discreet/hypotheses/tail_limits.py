@@ -15,7 +15,7 @@ Promise
           T = 2 standard deviations. Samples of one distribution have one mean of u.
     [tail_limits.3] Where clearly more people are far on one side, the mean of all values may lie to that side of the
           limited one by 3 scales of the noise on the sum of u: a test about it takes no such surplus for evidence.
-          Where the balance is not looked for, either side may be. Released numbers say which.
+          Released numbers say which.
 Why
     [tail_limits.1] What the choice of T would have cost goes to the sums if tails are balanced, which released numbers
     decide. C is [locate.1]. A person is within S and counts 1 in the one number, or is beyond and counts at most 1,
@@ -79,7 +79,8 @@ NEAR: Final = 3  # median distances within which balanced tails are limited: two
 SEEN: Final = (2.5, 3.0)  # of one sample and of two: median distances beyond which the balance is looked for
 # The same: n epsilon times the share for the balance. One exponential tail is then 6 scales of its noise.
 BALANCE: Final = (85, 100)
-EVEN: Final = 3.0  # scales of noise by which balanced tails may seem to differ
+LEAST_BALANCE: Final = Fraction(3, 20)  # of epsilon, however many people there are
+EVEN, SAMPLED = 3.0, 2.0  # scales of noise and standard errors of the sample by which balanced tails may seem to differ
 LONGER: Final = 3.0  # scales of noise by which a longer tail may pull the mean of all values to its side
 INSIDE: Final = 0.7  # of all people, who seem to be within SEEN where tails are balanced
 LOCATED: Final = 50  # n epsilon with which a median is found under ADD_OR_REMOVE; four times as much under REPLACE
@@ -119,7 +120,7 @@ def limit_shares(
     scale = located(min(sizes, default=0), epsilon, neighbours, Fraction(1, 8 * samples) if public else SCALE)
     if sizes:
         nats = BALANCE[samples - 1] * moved_by_one(neighbours)
-        balance = Fraction(nats, min(sizes)) / exact(epsilon)
+        balance = max(Fraction(nats, min(sizes)) / exact(epsilon), LEAST_BALANCE)
     return {
         "scale": Share(scale * samples, Choice, times=samples),
         "balance": None if balance is None or balance > most else Share(balance),
@@ -142,7 +143,7 @@ def limited_at(
     found = [median_distance(part, centre=centre, cost=cost, neighbours=relation, rng=rng) for part in people.parts]
     near = min(max(*found, abs(centre) * ROUNDED, FINDS[0]), FINDS[1])  # [tail_limits.1]
     if "balance" not in given:
-        return limits_of(people, near, given, rng)._replace(below=LONGER, above=LONGER), given  # [tail_limits.3]
+        return limits_of(people, near, given, rng), given
     surplus, most_are_near = tails_seen(people, SEEN[len(people.parts) - 1] * near, given.part("balance", Laplace), rng)
     if not surplus and most_are_near:
         return Limits(centre, NEAR * near, float(BEYOND) * NEAR * near), stages(people.sizes, True)  # [tail_limits.1]
@@ -156,9 +157,10 @@ def tails_seen(people: Samples, limit: float, cost: Laplace, rng: Randomness) ->
     bits = fitting_bits(cost)
     moved = moved_by_one(people.neighbours) << bits  # [tail_limits.1]
     noisy = rng.blur(counted_tails(people, limit, bits), sensitivity=moved, cost=cost)  # [tail_limits.1]
-    most = INSIDE * sum(people.sizes) * 2**bits
-    clear = abs(int(noisy[0])) > EVEN * noise_size(moved, cost)
-    return int(np.sign(int(noisy[0]))) * clear, int(noisy[1]) >= most
+    surplus, within = (int(one) / 2**bits for one in noisy)
+    sampled = SAMPLED * math.sqrt(max(sum(people.sizes) - within, 0.0))  # were each beyond on either side by chance
+    clear = abs(surplus) > math.hypot(EVEN * noise_size(moved, cost) / 2**bits, sampled)
+    return int(np.sign(surplus)) * clear, within >= INSIDE * sum(people.sizes)
 
 
 def counted_tails(people: Samples, limit: float, bits: int) -> Any:

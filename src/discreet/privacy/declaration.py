@@ -239,8 +239,10 @@ class Statistic:
             if name not in parameters:
                 grouped = self.groups and name in ("groupby", "keys", "groups", "by", "levels")
                 hint = "; groups are asked for in a session: groupby= a column, keys= the list of its groups"
+                near = "" if grouped else meant(name, parameters)
                 raise BadInput(
-                    f"{self.name} has no option {name!r}; it has {', '.join(parameters)}{hint if grouped else ''}"
+                    f"{self.name} has no option {name!r}; {near}{'I' if near else 'i'}t has {', '.join(parameters)}"
+                    f"{hint if grouped else ''}"
                 )
             if name in arguments:
                 raise BadInput(f"{self.name} got {name!r} twice; give it once")

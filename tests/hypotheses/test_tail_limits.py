@@ -131,7 +131,8 @@ def test_many_people_show_a_longer_tail_of_few(relation: Neighbours) -> None:
     seen = []
     for run in range(20):
         for values in (people.poisson(0.3, size) - 0.3, people.normal(0, 1, size)):
-            at, stages = limited_at(Samples([values], (size,), 0.0, relation), test.stages, Seeded(run))
+            given = Samples([np.asarray(values, dtype=np.float64)], (size,), 0.0, relation)
+            at, stages = limited_at(given, test.stages, Seeded(run))
             seen.append((at.above > 0, "limit" in stages))
     assert all(longer and wide for longer, wide in seen[::2])
     assert sum(wide for _, wide in seen[1::2]) <= 3
@@ -182,7 +183,8 @@ def test_balanced_tails_are_limited_close_by() -> None:
 def test_what_the_balance_costs(relation: Neighbours, nats: int) -> None:
     """85 over n epsilon for one sample, 100 for the smaller of two, twice that where a row is replaced; of many people
     still three twentieths."""
-    for size, one_of, two_of in ((500 * nats, Fraction(17, 100), Fraction(1, 5)), (10**6, *[Fraction(3, 20)] * 2)):
+    least = Fraction(3, 20)
+    for size, one_of, two_of in ((500 * nats, Fraction(17, 100), Fraction(1, 5)), (10**6, least, least)):
         one = limit_shares((size,), 1.0, relation, False, Fraction(1, 4))["balance"]
         two = limit_shares((size, 2 * size), 1.0, relation, False, Fraction(1, 4))["balance"]
         assert one is not None

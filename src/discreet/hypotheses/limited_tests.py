@@ -28,8 +28,8 @@ Accuracy
     may leave out the 10% of truth values that are true, whose mean is then rejected 11 times in 100.
     The level of exponential and lognormal data, and of truth values from 10% to 90%, is about held; that of a Pareto
     tail of index 3 is passed where n epsilon is below 1000: docs/benchmarks.md. What is beyond the limit is not tested:
-    of truth values 5% (2%) of which are true, the limited mean is that of all from n epsilon of 1000 (4000) on, under
-    REPLACE from 2000 (7000); below, most true means of all values are rejected, and limited ones are not.
+    of truth values 5% of which are true the limited mean is that of all from n epsilon of 2000 on (2%: 4000, REPLACE:
+    7000); below, true means of all values may be rejected, in most runs where n epsilon is a quarter as much.
 Source
     Ours.
 """

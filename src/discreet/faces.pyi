@@ -14,6 +14,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import (
+    ClassCoefficients,
     ClassCounts,
     Clusters,
     Coefficients,
@@ -71,6 +72,7 @@ __all__ = [
     "median",
     "minimum",
     "mode",
+    "multinomial_regression",
     "naive_bayes",
     "paired_test",
     "pca",
@@ -1027,6 +1029,36 @@ def mode(
     >>> town = ["Bergen"] * 900 + ["Oslo"] * 3000 + ["Voss"] * 300
     >>> discreet.mode(town, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1)).value.bins
     ('Oslo',)
+    """
+
+def multinomial_regression(
+    X: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    delta: Number,
+    classes: Sequence[Any],
+    bounds: Any = None,
+    names: Sequence[str] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[ClassCoefficients]:
+    """Multinomial logistic regression: coefficients of the log odds of each class against the first, with intervals.
+    No bounds needed; delta > 0.
+
+    `X` is an array or a frame of numbers, `classes` are the public labels in `y`, two to twenty, the one to compare
+    with first; rows with any other do not count. `bounds` are public bounds: a pair for all columns, one for each, or a
+    dictionary by name. The value predicts: `.predict(X)` and `.predict_proba(X)`, which have no interval.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7, k % 11] for k in range(20000)])
+    >>> y = (x[:, 0] + np.arange(20000) % 5) // 4
+    >>> r = discreet.multinomial_regression(x, y, epsilon=1.0, delta=1e-6, classes=[0, 1, 2], rng=discreet.Seeded(1))
+    >>> bool(0 < r.value[1, "x0"] < r.value[2, "x0"]), r.value.predict([[0, 3], [6, 3]]).tolist()
+    (True, [0, 2])
     """
 
 def naive_bayes(
@@ -2582,6 +2614,32 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Groups: ...
+    def multinomial_regression(
+        self,
+        X: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number,
+        classes: Sequence[Any],
+        bounds: Any = None,
+        names: Sequence[str] | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[ClassCoefficients]:
+        """Multinomial logistic regression: coefficients of the log odds of each class against the first, with intervals.
+        No bounds needed; delta > 0.
+
+        `X` is an array or a frame of numbers, `classes` are the public labels in `y`, two to twenty, the one to compare
+        with first; rows with any other do not count. `bounds` are public bounds: a pair for all columns, one for each, or a
+        dictionary by name. The value predicts: `.predict(X)` and `.predict_proba(X)`, which have no interval.
+
+        Example: session.multinomial_regression(["age", "bmi"], "bmi", classes=[0, 1, 2], epsilon=0.5, delta=1e-6)
+        """
+
     def naive_bayes(
         self,
         X: str | Sequence[str],

@@ -99,8 +99,9 @@ WRONG: Final = 0.3  # of the information: by how much squared scores may differ 
 STEPS: Final = 3  # before the last
 LEAST: Final = 1.2  # times its noise as an operator, the information must be in every direction
 INFORMED: Final = (0.002, 0.03)  # of the rows that may be pulled in H: where the noise allows, and at most
+PACKED: Final = 0.4  # at most, beside a tilted minimum: there H takes the ridge off and gives errors, no more
 UNEVEN: Final = 1.3  # times as many rows as least squares: the information is not the same in all directions
-LOUD: Final = 0.2  # of the information: its noise, as an operator, up to which fewer rows are pulled
+LOUD: Final = (0.2, 0.14)  # of the information: its noise, as an operator, up to which fewer rows are pulled; tilted
 MOST: Final = 1e6  # an outcome beyond counts as this
 SPANNED: Final = 2.0  # units: of how wide a spread of offsets the mean outcome is corrected at most
 OFFSET_COLUMN: Final = DesignColumn("the offset")
@@ -297,8 +298,9 @@ class Fitting:
         seen, fit, turned = self.at(fit, "roots", **limited)
         if (found := self.tail(seen, "spread", self.rows)) is None:  # [glm_stages.2]
             return LOST.format("the information")
-        fewest, most = (float(found.at(part * self.size)) for part in INFORMED)
-        bearable = math.sqrt(LOUD * curve / self.stages.operator(1.0))
+        pulled = (INFORMED[0], PACKED if tilted else INFORMED[1])
+        fewest, most = (float(found.at(part * self.size)) for part in pulled)
+        bearable = math.sqrt(LOUD[tilted] * curve / self.stages.operator(1.0))
         radius = min(fewest, max(most, bearable), POINTED * limited.get("reach", math.inf))
         information, noise = self.gram(seen, "information", self.rows, radius)
         values, vectors = np.linalg.eigh(information)
@@ -352,9 +354,7 @@ class Fitting:
         reach = min(float(longest.at(cut)), BALANCE * math.sqrt(curve) / tilt, LONGEST)  # [glm_stages.4]
         reach = max(reach, math.sqrt(many))
         inner = Frame.of(self.units, self.turn, self.centres)
-        theta = minimised(
-            np.asarray(self.rows), inner, reach, self.stages, offset=float(start[0]), rng=self.rng
-        )  # [glm_stages.4]
+        theta = minimised(self.rows, inner, reach, self.stages, offset=float(start[0]), rng=self.rng)  # [glm_stages.4]
         return start + applied(inner).T @ theta, theta, cut, reach
 
     def _steps(self, fit: Floats, longest: Tail, curve: float, *, constant: bool) -> Floats:

@@ -84,6 +84,20 @@ LIMITED: Final = "(least squares, nobody's influence above {:.2g} times the typi
 WEIGHTED: Final = "weighted least squares"
 
 
+def errors_of(found: NewtonStep, clusters: Between | None = None) -> tuple[Floats, Floats, Floats]:
+    """Of each coefficient, from what was released: standard deviations from sampling and from the noise, and the most
+    that it may be off beside them. [least_squares.3]"""
+    step, way = found.step, found.way @ found.inverse
+    sampling, privacy = (np.sqrt(np.einsum("ij,jk,ik->i", found.way, part, found.way)) for part in found.covariances)
+    if clusters is not None:  # [design_effects.2]
+        drawn, around = clusters.variance(way), (way**2).sum(axis=1)
+        alone = np.maximum(np.einsum("ij,jk,ik->i", way, found.squares, way), found.squares_noise * around)
+        drawn += (found.beside + clusters.excess) * around * np.maximum(drawn / alone, 1.0)
+        sampling = np.sqrt(np.maximum(sampling**2, found.few * drawn))
+    bias = found.excess[0] * np.linalg.norm(way, axis=1) + found.pulled * np.abs(found.way @ step)
+    return sampling, privacy, bias
+
+
 def spread_of(
     found: NewtonStep,
     names: tuple[str, ...],
@@ -92,25 +106,9 @@ def spread_of(
     about: str,
     target: str,
     clusters: Between | None = None,
-) -> CoefficientSpread:
+) -> CoefficientSpread[Coefficients]:
     """The coefficients and their errors, from what was released. [least_squares.3]"""
-    many, step = len(found.value), found.step
-    values, vectors = np.linalg.eigh(found.squares)
-    beside = found.squares_noise / 2 + found.excess[1]
-    squares = (vectors * (np.maximum(values, 0.0) + beside)) @ vectors.T
-    few = found.size / max(found.size - many, 1.0)
-    squares *= few
-    moved = (step @ step) * np.eye(many) + np.outer(step, step)
-    noise = found.score_noise**2 * np.eye(many) + found.information_noise**2 / 2 * moved
-    way = found.way @ found.inverse
-    sampling, privacy = (np.sqrt(np.einsum("ij,jk,ik->i", way, part, way)) for part in (squares, noise))
-    if clusters is not None:  # [design_effects.2]
-        drawn, around = clusters.variance(way), (way**2).sum(axis=1)
-        alone = np.maximum(np.einsum("ij,jk,ik->i", way, found.squares, way), found.squares_noise * around)
-        drawn += (beside + clusters.excess) * around * np.maximum(drawn / alone, 1.0)
-        sampling = np.sqrt(np.maximum(sampling**2, few * drawn))
-    bias = found.excess[0] * np.linalg.norm(way, axis=1) + found.pulled * np.abs(found.way @ step)
-    value = found.value
+    value, (sampling, privacy, bias) = found.value, errors_of(found, clusters)
     if not intercept:
         value, sampling, privacy, bias = (np.append(0.0, part) for part in (value, sampling, privacy, bias))
     found_value = Coefficients(value[1:], float(value[0]), names)

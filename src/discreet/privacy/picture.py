@@ -15,6 +15,7 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.values import (
+    ClassCoefficients,
     ClassCounts,
     Clusters,
     Coefficients,
@@ -128,7 +129,7 @@ def marks(shown: Shown) -> list[Mark]:
             one_scale = isinstance(value, Components) or (isinstance(value, Vector) and value.one_scale)
             chance = [Chance(value.p_value)] if isinstance(value, Comparison) else []
             return [PointMarks(rows, together=one_scale), *chance]
-        case Coefficients() if rows:
+        case Coefficients() | ClassCoefficients() if rows:
             return [PointMarks(rows, zero=True)]
         case Counts() | ClassCounts() | SyntheticTable() if rows:
             return [Bars(_of_one_sort(value, rows), "count")]
@@ -332,7 +333,7 @@ def _points(ax: Any, rows: Sequence[NamedNumber], shown: Shown) -> None:
             ax.text(0.5, place, said, transform=ax.get_yaxis_transform(), ha="center", va="center", color="#666666")
         else:
             ax.plot(row.value, place, "o", color=INK, fillstyle="none")
-    if isinstance(shown.value, Coefficients):
+    if isinstance(shown.value, Coefficients | ClassCoefficients):
         ax.axvline(0, color=LIGHT, linewidth=1, zorder=0)
     ax.set_yticks(list(places), [row.name for row in rows])
     ax.set_ylim(-0.8, len(rows) - 0.2)

@@ -42,10 +42,9 @@ Source
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -58,8 +57,8 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import enough, fitting_bits
-from discreet.stages.locate import BLOCK, cells, middle
-from discreet.tables.streams import Numbers, added, fold
+from discreet.stages.locate import middle, sided_cells
+from discreet.tables.streams import Numbers
 
 NEEDED: Final = 180  # n epsilon, per unit of what one person moves
 NEARBY: Final = 120  # the same where the mean is declared to be near 0
@@ -287,7 +286,9 @@ def find_tail(
     if centre is None:
         cost = plan.part("centre", Choice)
         centre = middle(values, cost=cost, neighbours=neighbours, rng=rng, prior=short_numbers())  # [reach.1]
-    above, body = farther(values, centre), 0
+    sides, body = farther(values, centre), 0
+    above = sides[0] + sides[1]
+    above[-1] = 0  # so that data beyond all grid points have a place too
     cost = plan.part("scale", Choice)
     few, third = beyond(cost, size)
     target = Fraction(len(values), 3) if third else Fraction(few)
@@ -303,12 +304,14 @@ def find_tail(
         cost = plan.part("again", Choice)
         few = min(math.ceil(2 * NATS / exact(cost.epsilon)), max(1, size // 3))
         place = on_grid(above, Fraction(few), far_prior(), sensitivity=Fraction(1), cost=cost, rng=rng)  # [reach.2]
-    sides = plan.part("sides", Laplace)
-    bits, counts = fitting_bits(sides), beside(values, centre, edge(place))
-    steps = np.array([count << bits for count in counts], dtype=object)
-    up, down = (float(count) for count in rng.blur(steps, sensitivity=moved << bits, cost=sides) / 2**bits)  # [reach.1]
+    of_sides = plan.part("sides", Laplace)
+    bits = fitting_bits(of_sides)
+    steps = np.array([count << bits for count in beside(sides, place)], dtype=object)
+    up, down = (
+        float(count) for count in rng.blur(steps, sensitivity=moved << bits, cost=of_sides) / 2**bits
+    )  # [reach.1]
     noise = times * (moved if by == "mean" else 1) / float(plan.part(by, Laplace).epsilon)
-    doubt = moved / float(sides.epsilon)
+    doubt = moved / float(of_sides.epsilon)
     return Tail(centre, edge(place), edge(body), few, up, down, doubt, size, noise, plan)
 
 
@@ -333,28 +336,18 @@ def edge(place: int) -> float:
     return float(np.array([place << (52 - PARTS)], dtype=np.int64).view(np.float64)[0])
 
 
-def farther(values: Numbers, centre: float) -> Steps:
-    """How many records are farther from the centre than each grid point, none than the last. [reach.2]"""
-    found, counts = cells(values, centre, PARTS, up=True), np.zeros((2047 << PARTS) + 1, dtype=np.int64)
-    counts[found[0]] = found[1]
-    above = len(values) - np.cumsum(counts)[:TOP]
-    above[-1] = 0  # so that data beyond all grid points have a place too
-    return np.asarray(above)
-
-
-def beside(values: Numbers, centre: float, far: float) -> tuple[int, int]:
-    """How many records lie above centre + far, and below centre - far. [reach.1]"""
-    return fold(partial(_beside, centre=centre, far=far), added, values)
-
-
-def _beside(given: Iterator[npt.NDArray[np.float64]], *, centre: float, far: float) -> tuple[int, int]:
-    up = down = 0
-    with np.errstate(all="ignore"):
-        for piece in given:
-            for start in range(0, len(piece), BLOCK):
-                away = piece[start : start + BLOCK] - centre
-                up, down = up + int(np.count_nonzero(away > far)), down + int(np.count_nonzero(away < -far))
+def farther(values: Numbers, centre: float) -> tuple[Steps, Steps]:
+    """How many records lie above the centre, and below, farther from it than each grid point. [reach.1], [reach.2]"""
+    counts = np.zeros((2, (2047 << PARTS) + 1), dtype=np.int64)
+    for side, (occupied, times) in zip(counts, sided_cells(values, centre, PARTS, up=True), strict=True):
+        side[occupied] = times
+    up, down = counts.sum(axis=1, keepdims=True) - np.cumsum(counts, axis=1)[:, :TOP]
     return up, down
+
+
+def beside(sides: tuple[Steps, Steps], place: int) -> tuple[int, int]:
+    """How many records lie above the centre, and below, farther from it than a grid point. [reach.1]"""
+    return int(sides[0][place]), int(sides[1][place])
 
 
 def far_prior() -> npt.NDArray[np.float64]:

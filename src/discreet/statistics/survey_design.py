@@ -29,9 +29,9 @@ from discreet.tables.matrix import in_one, matrix
 
 MOST: Final = 5_000  # clusters
 SURVEY: Final = {
-    "weights": number(optional=True),
-    "clusters": category(optional=True),
-    "strata": category(optional=True),
+    "weights": number(optional=True, streams=True),
+    "clusters": category(optional=True, streams=True),
+    "strata": category(optional=True, streams=True),
 }
 Steps = npt.NDArray[np.int64]
 

@@ -212,6 +212,7 @@ def _from_engine(source: Any, engine: Engine | None) -> Source:
         return _from_memory(source)
     empty = from_frame(found.empty)
     about: dict[str, Any] = {"names": empty.names, "kinds": empty.kinds, "description": found.description}
+    about["steady"] = False  # a query may shuffle rows, which then come as they arrive
     unreadable = BadInput(f"{found.description} cannot be read where it is; try it without discreet")
     return Placed(engine, found.parts, lambda: guarded(found.size, unreadable), **about)  # type: ignore[arg-type]
 

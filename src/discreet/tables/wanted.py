@@ -115,6 +115,11 @@ class Wanted:
         return self.wants[0].kind == "date"
 
     @property
+    def named(self) -> set[str]:
+        """The columns that the question names: none for a count of all."""
+        return {want.name for want in self.wants if self.references}
+
+    @property
     def leaves_out(self) -> bool:
         """Whether people may be left out for a missing entry."""
         return "drop" in [want.missing for want in self.wants if isinstance(want.missing, str)]
@@ -193,7 +198,7 @@ def wanted(
     kinds |= {name: "category" for name in kinds if isinstance(listed, Mapping) and name in listed}
     if not kinds:  # any column tells how many there are
         rules.check_people(statistic.name, alone=terms.where is None)
-        return Wanted({}, (Want(table.names[0], "category"),), about, rules)
+        return Wanted({}, (table.quickest,), about, rules)
     wants = []
     for name, kind in kinds.items():
         chosen = "keep" if kind == "where" or name in table.complete else missing.get(name, missing.get("", "drop"))

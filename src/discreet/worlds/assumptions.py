@@ -119,7 +119,7 @@ class About:
 def flat(value: Any) -> Floats:
     """The numbers of an answer, in one row."""
     if hasattr(value, "coef"):
-        return np.append(np.asarray(value.coef, dtype=float).ravel(), float(value.intercept))
+        return np.append(np.asarray(value.coef, dtype=float), np.asarray(value.intercept, dtype=float))
     if isinstance(value, Mapping):
         return np.concatenate([np.ravel(np.asarray(one, dtype=float)) for one in value.values()])
     return np.atleast_1d(np.asarray(value, dtype=float)).ravel()

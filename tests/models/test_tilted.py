@@ -117,6 +117,19 @@ def test_a_minimum_is_the_same_however_rows_are_cut(framing: bool) -> None:
     assert left.max() <= 0.03 * np.linalg.eigvalsh(bends).max()
 
 
+@pytest.mark.claim("glm_stages.3")
+def test_of_more_rows_than_are_allowed_for_the_first_are_in_a_minimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tilted, "MOST", 50)
+    rows = np.arange(240.0).reshape(80, 3)
+    pieces = np.array_split(rows, 7)
+    for given in (rows, Stream(80, lambda: iter(pieces))):
+        assert np.array_equal(tilted.most_rows(given), rows[:50])
+        fewer = given if isinstance(given, Stream) else given[:50]
+        monkeypatch.setattr(tilted, "MOST", 80)
+        assert tilted.most_rows(fewer) is fewer
+        monkeypatch.setattr(tilted, "MOST", 50)
+
+
 @pytest.mark.claim("logistic_loss.5")
 def test_few_steps_of_a_feature_do_not_hold_up_newtons_method() -> None:
     """Bounds hundreds of times as wide as a column leave it a few steps, and the ridge is small beside so many rows."""

@@ -154,12 +154,9 @@ class NewtonStages:
 
     def enough(self, size: float) -> bool:
         """Whether every stage will find what it looks for; `size` is public or released. [newton_stages.2]"""
-        if not self.centred(size):
-            return False
-        radius = math.sqrt(self.width - 1) + ROUND[self.many]
-        if "minimum" in self.costs:
-            radius = math.sqrt(WEIGHED * (self.width - 1))
-        return 0.7 * self.operator(radius) <= size / self.uneven / 2
+        tilted = "minimum" in self.costs
+        radius = math.sqrt(WEIGHED * (self.width - 1)) if tilted else math.sqrt(self.width - 1) + ROUND[self.many]
+        return self.centred(size) and 0.7 * self.operator(radius) <= size / self.uneven / 2
 
     def centred(self, size: float) -> bool:
         """Whether so many rows tell the centres of columns. [newton_stages.2]"""

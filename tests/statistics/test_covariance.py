@@ -1,6 +1,7 @@
 """The ladder for covariances."""
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -149,10 +150,10 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
     assert door.log == []
     still = Covariance(4.0, 1e-6).release(np.ones((2000, 2)), door)
     assert "'x0' is the same" in str(still.refusal)
-    named = discreet.covariance(
-        {"age": np.arange(2000.0), "sex": np.ones(2000)}, epsilon=4.0, delta=1e-6, rng=Seeded(0)
-    )
-    assert "'sex' is the same" in str(named.refusal)
+    table = {"age": np.arange(2000.0), "sex": np.ones(2000)}
+    for verb in (discreet.covariance, discreet.fit_normal, partial(discreet.pca, k=1)):
+        named = verb(table, epsilon=8.0, delta=1e-6, rng=Seeded(0))
+        assert "'sex' is the same" in str(named.refusal)
     assert door.log
 
 

@@ -201,7 +201,8 @@ def test_what_a_machine_can_is_asked_once_whatever_the_limits(monkeypatch: pytes
     monkeypatch.setattr("discreet.subsample.aggregate._there", asked.append)
     for seconds in (0.2, 15.0, 15.1):
         made = SubsampleAggregate.__new__(SubsampleAggregate)
-        for name, value in {"trust": "sandbox", "fit": SourceFit(MEAN, "estimate"), "sandbox": Sandbox(seconds)}.items():
+        given = {"trust": "sandbox", "fit": SourceFit(MEAN, "estimate"), "sandbox": Sandbox(seconds)}
+        for name, value in given.items():
             object.__setattr__(made, name, value)
         made.check_machine()
     assert len(set(asked)) == 1

@@ -1,11 +1,12 @@
 """What the gate adds and refuses, in its own words: a header that is dropped there fails here."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.responses import PlainTextResponse
-from tests.service.conftest import World, plan
+from tests.service.conftest import World, plan, world_in
 
 from discreet.service.guards import Gate
 
@@ -101,3 +102,38 @@ def test_what_others_ask_is_seen_nowhere(world: World) -> None:
         if place:
             world.desk.approve(other, world.person("sue"))
     assert seen() == before
+
+
+def test_beyond_this_machine_cookies_travel_over_https_alone(tmp_path: Path) -> None:
+    """Set-Cookie of a session, where the service is reached by others."""
+    from starlette.responses import Response
+
+    from discreet.service.sign_in_pages import _with_session
+
+    for made in world_in(tmp_path, host="0.0.0.0", names=["x.example"]):
+        cookie = _with_session(made.desk, Response(), "x").headers["set-cookie"].lower()
+        assert cookie.startswith("__host-discreet=")
+        assert {"secure", "httponly", "samesite=strict", "path=/"} <= set(cookie.split("; "))
+
+
+def test_neither_server_nor_worker_keeps_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import subprocess
+
+    from discreet.service import crew, start
+
+    served: list[dict[str, Any]] = []
+    monkeypatch.setattr("uvicorn.run", lambda *_, **given: served.append(given))
+    with start.demonstration(lambda _: None) as config:
+        start.serve(config, port=None, say=lambda _: None)
+    assert (served[0]["access_log"], served[0]["log_level"], served[0]["server_header"]) == (False, "error", False)
+    began: list[dict[str, Any]] = []
+
+    def popen(*_: Any, **given: Any) -> None:
+        began.append(given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(crew.subprocess, "Popen", popen)
+    for made in world_in(tmp_path):
+        with pytest.raises(KeyboardInterrupt):
+            crew.Crew(made.desk, tmp_path)._tend()
+    assert began[0]["stderr"] is subprocess.DEVNULL

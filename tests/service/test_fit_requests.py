@@ -273,7 +273,7 @@ def test_a_steward_reads_the_code_and_signs_it_and_no_rule_does(world: World, mo
     other = world.desk.price(coded(MEAN + "# other\n"), world.source, world.person("ann"))
     assert other.bound.digest != found.plan
     assert other.question != found.question
-    for limits in (OPTIONS.replace("60", "61"), OPTIONS.replace("0.15", "0.16")):  # blocks and seconds are signed too
+    for limits in (OPTIONS.replace("60", "61"), OPTIONS.replace("0.15", "0.14")):  # blocks and seconds are signed too
         more = world.desk.price(coded(hostile, limits), world.source, world.person("ann"))
         assert more.bound.digest != found.plan
     approved = world.desk.approve(which, world.person("sue"))

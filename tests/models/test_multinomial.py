@@ -101,6 +101,18 @@ def test_mutants_are_caught(mutant: str, relation: Neighbours, monkeypatch: pyte
         audit.check(asked(relation), few_pairs(relation)[:2], hostile_values=False).require()
 
 
+@pytest.mark.claim("multinomial_stages.3")
+def test_a_row_of_no_listed_class_is_no_row() -> None:
+    """Nor is one with a missing entry, where places are public."""
+    rows, answers = np.array(COMMON), set()
+    placed = Multinomial(Features(("x",), bounds=(-2, 2)), LABELS, 60.0, 1e-4, neighbours=ADD)
+    for x, entry in ((0.1, 3.0), (9.0, -1.0), (0.1, math.nan), (math.nan, 1.0)):
+        rows[::5] = x, entry
+        answers.add(repr(placed.release(rows, Seeded(1)).answer))
+    assert len(answers) == 1
+    assert "None" not in answers
+
+
 @pytest.mark.claim("class_scores.1")
 def test_what_is_seen_of_a_row_depends_on_that_row_alone() -> None:
     odd = [(1.0, one, other) for one in HOSTILE for other in HOSTILE]

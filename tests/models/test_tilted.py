@@ -19,7 +19,7 @@ from discreet.models.objective import ObjectivePerturbation
 from discreet.models.prepared_rows import FarPrepared
 from discreet.noise import tilted_minimum
 from discreet.noise.randomness import Seeded
-from discreet.noise.tilted_minimum import GAMMA, exactly
+from discreet.noise.tilted_minimum import GAMMA, TiltedObjective, exactly, newton
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
 from discreet.stages.gram import Frame
@@ -115,6 +115,34 @@ def test_a_minimum_is_the_same_however_rows_are_cut(framing: bool) -> None:
     left = np.linalg.eigvalsh(bends - held.hessian(w))
     assert left.min() >= -1e-9
     assert left.max() <= 0.03 * np.linalg.eigvalsh(bends).max()
+
+
+@pytest.mark.claim("glm_stages.3")
+def test_of_more_rows_than_are_allowed_for_the_first_are_in_a_minimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tilted, "MOST", 50)
+    rows = np.arange(240.0).reshape(80, 3)
+    pieces = np.array_split(rows, 7)
+    for given in (rows, Stream(80, lambda: iter(pieces))):
+        assert np.array_equal(tilted.most_rows(given), rows[:50])
+        fewer = given if isinstance(given, Stream) else given[:50]
+        monkeypatch.setattr(tilted, "MOST", 80)
+        assert tilted.most_rows(fewer) is fewer
+        monkeypatch.setattr(tilted, "MOST", 50)
+
+
+@pytest.mark.claim("logistic_loss.5")
+def test_few_steps_of_a_feature_do_not_hold_up_newtons_method() -> None:
+    """Bounds hundreds of times as wide as a column leave it a few steps, and the ridge is small beside so many rows."""
+    for most in (3, 7, 12):
+        rng = np.random.default_rng(most)
+        steps = rng.integers(-most, most + 1, (20_000, 2)).astype(np.int16)
+        rows = Prepared(steps, np.full(20_000, 1 - 2.0**-40), rng.integers(0, 2, 20_000).astype(float), 1.0)
+        found = LogisticLoss(rows, 20_000)
+        x = steps * found.per
+        left = np.linalg.eigvalsh(x.T @ x / 4 - found.hessian(np.zeros(2)))
+        assert -1e-9 <= left.min() <= left.max() <= 1e-3 * np.linalg.eigvalsh(x.T @ x / 4).max()
+        lean = TiltedObjective(found, [Fraction(1), Fraction(-1, 2)], Fraction(1, 64), 2.0**-18)
+        assert newton(lean, np.zeros(2)) is not None
 
 
 def _chosen(places: Any, *, kinds: Any, like: Prepared) -> Prepared:

@@ -29,8 +29,8 @@ Why
     [newton_stages.1]. Beside a tilted minimum, a pure part of epsilon, they have the other part and delta: both add up.
     [glm_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
     [glm_stages.3] [gram.4], [score.2], [weighted.1], [weighted.2] and [features.4]. `reachable` cuts outcomes to [0,
-    10^6]. A row with a missing entry is no row. Of more than 2^28 rows, a private number, the first 2^28 are in the
-    minimum.
+    10^6]. A row with a missing entry is no row, but in the places of its other columns. Of more than 2^28 rows, a
+    private number, the first 2^28 are in the minimum.
     [glm_stages.4] Rows as [features.4] has them, with outcomes 0 and 1 (`Descent` refuses other families), are what
     [logistic_loss.2] to [logistic_loss.4] ask for, R being the root of the number of coefficients or more and at most
     15; then [tilted_minimum.1] with steepness 1 (ADD_OR_REMOVE) or 2 (REPLACE) and curvature 1/2.

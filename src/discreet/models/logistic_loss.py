@@ -44,9 +44,11 @@ Why
     float and multiplied once: 2 h of a length of at most 1 a row. In all less than 48 h < 2^-47 for each row.
     [logistic_loss.4] At most `most` rows have at most `most` times that error.
     [logistic_loss.5] Both are sums of integers, of a function of each row; a least weight is that of any cut. Second
-    derivatives have their weight w p (1 - p) in parts of 2^-19 and steps V in eights, both towards 0: a row's is a
-    matrix of rank one, at most what it stands for. As w |V|^2 <= 2 (1024 R)^2 < 2^29, R <= 15, k |U|^2 < 2^40 with k <=
-    2^17 w: sums of a block of 2^13 are exact. Where Newton's method starts and how it goes on changes nothing but the
+    derivatives have their weight w p (1 - p) in parts of 2^-22, towards 0: a row's is what it stands for times a number
+    of at most 1. All steps count: where columns are narrow beside their bounds a row has few, and Newton's method with
+    second derivatives of less than half their size would not end. As w |V|^2 <= 2 (1024 R)^2 < 2^29, R <= 15, the
+    weight's upper part, of 2^-13, times V V' is below 2^40; the lower one, of 9 digits, times V V' is below 2^39: sums
+    of a block of 2^13 of either are exact. Where Newton's method starts and how it goes on changes nothing but the
     time ([tilted_minimum.3]), and what is left of the gradient is below the noise; but equal digits need equal steps.
 
 Source
@@ -103,8 +105,8 @@ def sigmoid(u: Floats) -> Floats:
 
 
 MOST: Final = 1 << 28  # rows that are used where their number is private
-COARSE: Final = 8  # steps of a feature in one of a second derivative
-WEIGHT: Final = 1 << 19  # steps of a weight in it [logistic_loss.5]
+WEIGHT: Final = 1 << 22  # steps of a weight in a second derivative [logistic_loss.5]
+LOW_WEIGHT: Final = 1 << 9  # those that are summed apart
 OFFSET: Final = 12.0
 LONGEST: Final = 15.0  # R [logistic_loss.3]
 RIDGED: Final = 0.5  # units of the linear part: so far the information undoes a ridge, and slopes stay about the same
@@ -226,7 +228,7 @@ class LogisticLoss:
         linear = _Linear(tuple(self._digits(exactly(w))), self.per, self.offset)
         found = over(partial(_bends, linear=linear, size=self.size), added, self.rows)  # [logistic_loss.5]
         total = np.array([[whole / WEIGHT for whole in row] for row in found.tolist()])
-        return total * (COARSE * self.per) ** 2  # [logistic_loss.2]
+        return total * self.per**2  # [logistic_loss.2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +280,9 @@ def _bends(given: Iterator[Prepared], *, linear: _Linear, size: int) -> Any:
     def products(steps: Floats, weight: Floats) -> Floats:
         chance = sigmoid(linear.of(steps))
         k = np.floor(weight * chance * (1 - chance) * WEIGHT)  # [logistic_loss.5]
-        coarse = np.trunc(steps / COARSE)  # [logistic_loss.5]
-        return np.asarray((coarse * k[:, None]).T @ coarse)
+        high = np.floor(k / LOW_WEIGHT)
+        return np.stack([(steps * part[:, None]).T @ steps for part in (high, k - LOW_WEIGHT * high)])
 
     parts = (products(steps, weight) for steps, weight, _ in _blocks(given))
-    return summed(parts, (size, size), 2**53).astype(object)  # [logistic_loss.5]
+    high, low = summed(parts, (2, size, size), 2**53).astype(object)  # [logistic_loss.5]
+    return LOW_WEIGHT * high + low

@@ -17,7 +17,7 @@ Promise
     [multinomial_stages.2] The plan reads public numbers; every later choice, and whether it ends early, reads released
           ones too.
     [multinomial_stages.3] A row enters each stage by a fixed function of itself and of earlier releases; no value
-          raises. A row of no listed class, or with a missing entry, is no row.
+          raises. A row of no listed class, or with a missing entry, is no row, but in the places of its other columns.
 Why
     [multinomial_stages.1] Adaptive composition of [locate.1], [octaves.1] on columns, on lengths and on the numbers of
     classes ([class_scores.3]), and of [gram.2] and [gram.3] on rows as `ScoresByClass` and `CurvesByClass` see them: a

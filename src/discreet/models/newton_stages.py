@@ -25,7 +25,7 @@ Why
     [allocation.2].
     [newton_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
     [newton_stages.3] `reachable` compares entries one by one with public numbers; then [gram.4], and with weights
-    [weighted.1] and [weighted.2]. A row with a missing or infinite entry is no row.
+    [weighted.1] and [weighted.2]. A row with a missing or infinite entry is no row, but in its columns' places.
     [newton_stages.4] `Scores` multiplies the exact integers of a row in a frame, one product each: a fixed
     function of the row, and so it is times a weight ([weighted.1]). The rest is [gram.1] to [gram.3], whose argument
     uses no more of what is seen than that.
@@ -154,12 +154,9 @@ class NewtonStages:
 
     def enough(self, size: float) -> bool:
         """Whether every stage will find what it looks for; `size` is public or released. [newton_stages.2]"""
-        if not self.centred(size):
-            return False
-        radius = math.sqrt(self.width - 1) + ROUND[self.many]
-        if "minimum" in self.costs:
-            radius = math.sqrt(WEIGHED * (self.width - 1))
-        return 0.7 * self.operator(radius) <= size / self.uneven / 2
+        tilted = "minimum" in self.costs
+        radius = math.sqrt(WEIGHED * (self.width - 1)) if tilted else math.sqrt(self.width - 1) + ROUND[self.many]
+        return self.centred(size) and 0.7 * self.operator(radius) <= size / self.uneven / 2
 
     def centred(self, size: float) -> bool:
         """Whether so many rows tell the centres of columns. [newton_stages.2]"""

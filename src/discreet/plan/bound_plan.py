@@ -362,7 +362,7 @@ def _forecast(plan: Plan, entry: PlannedRelease, question: Question) -> Mapping[
     epsilon = float(mechanism.guarantee.epsilon) if question.price.halved else question.arguments["epsilon"]
     if (
         rows is None
-        or not foreseen(entry.estimator, entry.code)
+        or not foreseen(entry.estimator, entry.code, entry.options)
         or (question.grouping is not None and pools(mechanism, rows))
     ):
         return None

@@ -28,7 +28,7 @@ LONGEST: Final = 20_000  # characters of code
 MEMORY: Final = 1 << 29  # bytes that a block of code may have
 SECONDS: Final = 0.2  # that a block of code takes, unless options.timeout says otherwise
 OPENING: Final = 10.0  # seconds until a sandbox has loaded its libraries
-LARGEST: Final = 10_000  # of a setting: more steps would keep whoever prices the plan busy
+LARGEST: Final = 10_000  # of a setting, and of blocks: more would keep whoever prices the plan busy, or its worker
 LINEAR: Final = "sklearn.linear_model"
 LISTED: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {  # by name: where it is, and which settings it takes
     "LinearRegression": (LINEAR, ("fit_intercept", "positive")),
@@ -52,6 +52,7 @@ LISTED: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {  # by name: where i
 SIMULATED: Final = (  # those that are quick on the many made-up rows of a forecast, and take any outcome
     *("LinearRegression", "Ridge", "Lasso", "ElasticNet", "BayesianRidge", "HuberRegressor", "LogisticRegression"),
 )
+SLOWER: Final = ("blocks", "bias_correction", "labels")  # options of `fit` that make it many fits: nothing is simulated
 OPTIONS: Final = (  # of `fit`, that a plan may give
     *("blocks", "aggregator", "bias_correction", "names", "labels", "attributes", "categories", "unbiased"),
     *("estimate_bias", "smallest", "scales", "confidence", "timeout"),
@@ -76,9 +77,12 @@ def parsed(text: str) -> tuple[str, dict[str, Any]]:
     allowed, settings = LISTED[name][1], {}
     try:
         call = ast.parse(f"f{given or '()'}", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args:
+        plain = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args and "#" not in text
+        if not isinstance(call, ast.Call) or not plain:  # what is read is all that is there
             raise ValueError
         for one in call.keywords:
+            if one.arg in settings:
+                raise ValueError
             settings[str(one.arg)] = ast.literal_eval(one.value)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         raise BadInput(f"the settings of {name} are not plain values by name; write {name}(...=1.0)") from None
@@ -91,9 +95,14 @@ def parsed(text: str) -> tuple[str, dict[str, Any]]:
     return name, settings
 
 
-def foreseen(estimator: str | None, code: str | None) -> bool:
-    """Whether a forecast may be simulated: code is run nowhere but in the sandbox, and some estimators take long."""
-    return code is None and (estimator is None or parsed(estimator)[0] in SIMULATED)
+def foreseen(estimator: str | None, code: str | None, options: Mapping[str, Any]) -> bool:
+    """Whether a forecast may be simulated: code is run nowhere but in the sandbox, and some fits take long.
+
+    Those are fits of some estimators, and of any where a plan chooses how many they are: 3,000 blocks took minutes.
+    """
+    if code is not None or estimator is None:
+        return code is None
+    return parsed(estimator)[0] in SIMULATED and not set(options) & set(SLOWER)
 
 
 def named_estimator(text: str) -> Any:
@@ -114,6 +123,9 @@ def check_fit(estimator: str | None, code: str | None, options: Mapping[str, Any
     other = [name for name in options if name not in OPTIONS]
     if other:
         raise BadInput(f"a plan cannot give fit the option {other[0]!r}; it can give {', '.join(OPTIONS)}")
+    blocks = options.get("blocks")
+    if isinstance(blocks, int) and blocks > LARGEST:
+        raise BadInput(f"blocks is {short(blocks)}; a plan may ask for {LARGEST:,}")
     for name in ("aggregator", "bias_correction"):
         if not isinstance(options.get(name, ""), str):
             raise BadInput(f"{name} is {short(options[name])}; give a word")
@@ -122,13 +134,19 @@ def check_fit(estimator: str | None, code: str | None, options: Mapping[str, Any
         raise BadInput(f"attributes is {short(read)}; name what is learned, such as ['coef_', 'intercept_']")
     if estimator is not None:
         parsed(estimator)
-    if code is None:
-        return
+    if code is not None:
+        _check_code(code, options)
+
+
+def _check_code(code: str, options: Mapping[str, Any]) -> None:
+    blocks = options.get("blocks")
     if len(code) > LONGEST:
         raise BadInput(f"the code has {len(code):,} characters; it may have {LONGEST:,}")
+    unseen = next((one for one in code if not one.isprintable() and one not in "\n\t"), None)
+    if unseen is not None:  # it may change how the text reads, and a steward decides on what is read
+        raise BadInput(f"the code holds the character {unseen!a}, which is not seen; write it as an escape")
     if re.search(rf"^def {ENTRY}\(", code, re.MULTILINE) is None:
         raise BadInput(f"the code defines no function {ENTRY}; write def {ENTRY}(X, y): or, without an outcome, (X)")
-    blocks = options.get("blocks")
     if not isinstance(blocks, int) or isinstance(blocks, bool) or blocks < 2:
         raise BadInput("code needs a public number of blocks, options = { blocks = 100, names = [...] }")
     if "names" not in options and "labels" not in options:

@@ -63,7 +63,7 @@ class Desk:
         self.people, self.requests = PeopleStore(self.ledger), RequestStore(self.ledger, self.pace)
         self.parts = Allotments(self.ledger, self.people)
         self._priced: OrderedDict[tuple[str, str, str], Asked] = OrderedDict()
-        self._lock, self._pricing = Lock(), Semaphore(2)
+        self._lock, self._pricing, self._trying, self._triers = Lock(), Semaphore(2), Semaphore(1), set[str]()
         self._attempts = Limiter(settings.login.attempts_a_minute, 60.0)
         self.sources = Sources(settings, folder, self.ledger)
         for source in settings.source:
@@ -214,8 +214,8 @@ class Desk:
             if waits or earlier.state == "done":
                 return earlier
         self.fits(asked, self.part(source, person.name))
-        with self._pricing:
-            asked.try_code()
+        if asked.code:
+            self._try(asked, person.name)
         told, together = self.foreseen(asked, person), asked.bound.priced.together
         empty = dict.fromkeys(
             ("decided", "decided_by", "rule", "reason", "entry", "due", "slot", "began", "said", "worker")
@@ -240,6 +240,18 @@ class Desk:
             **empty,
         )
         return self.requests.submit(request, population=source.population.name, now=now, rules=not asked.code)
+
+    def _try(self, asked: Asked, who: str) -> None:
+        """Try its code, which takes as long as it says: prices do not wait for it, and each analyst tries one."""
+        with self._lock:
+            if who in self._triers:
+                raise BadInput("other code of yours is being tried; send this when that is done")
+            self._triers.add(who)
+        try:
+            with self._trying:
+                asked.try_code()
+        finally:
+            self._triers.discard(who)
 
     # ---- what became of it
 

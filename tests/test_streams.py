@@ -22,10 +22,11 @@ from discreet.privacy.mechanism import Mechanism
 from discreet.stages import clip as clipped
 from discreet.stages import locate
 from discreet.statistics import histogram
+from discreet.statistics.bounded_mean import BoundedMean
 from discreet.statistics.count import Count
 from discreet.statistics.family import GAUSSIAN
 from discreet.statistics.histogram import Categories, Edges, Histogram
-from discreet.statistics.mean import BoundedMean, RankClippedMean
+from discreet.statistics.mean import RankClippedMean
 from discreet.statistics.normal import GaussianMean
 from discreet.statistics.proportion import Proportion
 from discreet.statistics.quantile import Quantile

@@ -8,8 +8,9 @@ from typing import Any
 
 import cloudpickle
 
+from discreet.engines import messages
 from discreet.engines.exchanged import Bucket, made_of, segments_of
-from discreet.engines.retried import sealed
+from discreet.engines.retried import Done, sealed
 from discreet.errors import BadInput
 
 Parts = list[tuple[int, list[bytes | None]]]
@@ -19,6 +20,13 @@ Spoils = Callable[[int, Parts], Parts]
 def sent(work: Any) -> Any:
     """As it comes to a worker."""
     return cloudpickle.loads(cloudpickle.dumps(work))
+
+
+def as_data(found: Any) -> Any:
+    """What a kernel gave, as the driver reads it of a worker of Spark: of anything but data it makes nothing."""
+    done = messages.received(messages.sent(Done(found)))
+    assert done is not None, f"a kernel gave {type(found).__name__}, which is not data alone"
+    return done.found
 
 
 @dataclass(frozen=True)

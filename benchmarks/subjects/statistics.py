@@ -15,6 +15,7 @@ from benchmarks.subjects.subject import (
     wide_points,
 )
 from discreet.hypotheses.result import ProportionTest
+from discreet.statistics.bounded_mean import BoundedMean
 from discreet.statistics.column_means import ColumnMeans
 from discreet.statistics.count import Count
 from discreet.statistics.covariance import Covariance
@@ -22,7 +23,7 @@ from discreet.statistics.density import BinnedDensity
 from discreet.statistics.family import GAUSSIAN
 from discreet.statistics.histogram import Categories, Edges, Histogram
 from discreet.statistics.karwa_vadhan import KarwaVadhan
-from discreet.statistics.mean import BoundedMean, RankClippedMean
+from discreet.statistics.mean import RankClippedMean
 from discreet.statistics.multivariate_gaussian import MultivariateGaussian
 from discreet.statistics.normal import GaussianMean
 from discreet.statistics.normal_means import ClippedMean, CoarseMean, StabilityMean, TwoStageMean

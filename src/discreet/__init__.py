@@ -51,7 +51,10 @@ def __getattr__(name: str) -> Any:
         if name == "__all__":
             return sorted([*_ERRORS, *_HOME, *_MODULES, "__version__", *homes()])
         if name not in homes():
-            raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+            from discreet.errors import meant
+
+            near = meant(name, __getattr__("__all__")).strip()
+            raise AttributeError(f"module 'discreet' has no attribute {name!r}" + (f"; {near}" if near else ""))
         from discreet.api import function
 
         found = function(name)

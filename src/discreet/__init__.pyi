@@ -47,6 +47,7 @@ from discreet.faces import mean_test as mean_test
 from discreet.faces import median as median
 from discreet.faces import minimum as minimum
 from discreet.faces import mode as mode
+from discreet.faces import multinomial_regression as multinomial_regression
 from discreet.faces import naive_bayes as naive_bayes
 from discreet.faces import paired_test as paired_test
 from discreet.faces import pca as pca

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.asking import HALVED, People, Price, labelled, prepare, price
-from discreet.errors import BadInput
+from discreet.errors import BadInput, meant
 from discreet.privacy.declaration import Columns, Kind, Statistic, declared
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Randomness, check_machine
@@ -28,6 +28,7 @@ from discreet.tables.wanted import OWN, Terms
 UNKNOWN: Final[Kind] = "unknown"
 OURS: Final = ("neighbours", "unit", "missing", "rng")  # options of every function
 DEFAULTS: Final = {"neighbours": "add_or_remove", "unit": None, "missing": "drop", "rng": None}
+ALIKE: Final = 0.85  # how alike a unit and a column are written, where the column was probably meant
 
 
 def door(rng: Any) -> Randomness:
@@ -98,6 +99,10 @@ def _owned(statistic: Statistic, arguments: dict[str, Any], unit: Any) -> tuple[
     first = next(iter(statistic.columns))
     held = opened(arguments[first]) if _has_names(arguments.get(first)) else None
     if held is None or unit not in held.names:
+        if held is not None and (near := meant(unit, held.names, ALIKE)):  # or a row would be protected, and no person
+            raise BadInput(
+                f"unit is {unit!r}, which is no column; {near}If a row is what is protected, give another word for it"
+            )
         return arguments, None
     if len(held.names) == 1:
         raise BadInput(

@@ -352,14 +352,16 @@ def prepare(
     facts: Mapping[str, Columns] | None = None,
 ) -> Question:
     """The question and its price; BadInput if it cannot be asked. Rows are counted where that is public, not read.
-
     `facts` are what is known of a caller's own arrays, whose names in the table are not theirs.
     """
+    if people.person is None and terms.max_rows is not None:
+        raise BadInput("max_rows is of a person's rows, and here each row is a person; give discreet.open person=")
     asked = wanted(table, statistic, arguments, terms, facts)
     condition = None if terms.where is None else Where.parse(terms.where)
     grouping = Grouping.of(table, statistic, terms, asked)
     wants = asked.wants if grouping is None else grouping.wants(asked)
-    table.check(wants, where=condition, person=people.person)
+    looked = table.check(wants, where=condition, person=people.person, rules=asked.rules)
+    looked.check_steady(None if statistic.blocks else {*asked.named, *(grouping.by if grouping else ())})
     options = {name: value for name, value in arguments.items() if name not in statistic.columns}
     if asked.of_dates:
         options = dated(options, grouping is not None)

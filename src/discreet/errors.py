@@ -79,13 +79,13 @@ def cleaned(record: Any) -> Any:
     return [cleaned(entry) for entry in record] if isinstance(record, list | tuple) else record
 
 
-def meant(name: object, known: Iterable[str]) -> str:
+def meant(name: object, known: Iterable[str], alike: float = 0.6) -> str:
     """ "did you mean 'age'? " for a name that is close to a known one; else nothing.
 
     >>> meant("agee", ["age", "sex"]), meant("x", ["age"])
     ("did you mean 'age'? ", '')
     """
-    near = get_close_matches(str(name), list(known), 1)
+    near = get_close_matches(str(name), list(known), 1, alike)
     return f"did you mean {near[0]!r}? " if near else ""
 
 

@@ -14,6 +14,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import (
+    ClassCoefficients,
     ClassCounts,
     Clusters,
     Coefficients,
@@ -71,6 +72,7 @@ __all__ = [
     "median",
     "minimum",
     "mode",
+    "multinomial_regression",
     "naive_bayes",
     "paired_test",
     "pca",
@@ -704,6 +706,8 @@ def linear_regression(
     delta: Number,
     weights: Any = None,
     offset: Any = None,
+    clusters: Any = None,
+    strata: Any = None,
     method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
     ridge: float | None = None,
     intercept: bool = True,
@@ -711,6 +715,7 @@ def linear_regression(
     bounds: Any = None,
     levels: Mapping[str, Sequence[Any]] | None = None,
     blocks: int | Literal["auto"] = "auto",
+    design: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -722,7 +727,9 @@ def linear_regression(
     (pandas, polars, Arrow or a dictionary of columns). `levels` lists the categories of a C(...), the one to compare
     with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
     (0, 1) for rare truth values say. `weights` is a column of survey or precision weights: any numbers above 0, of any
-    scale; rows without one do not count. `offset` is a column that is taken off the outcome. `ridge` is as
+    scale; rows without one do not count. `offset` is a column that is taken off the outcome. `clusters`, and `strata`
+    of them, say how a survey drew people, and `design` lists them: the public clusters, or those of each stratum. The
+    intervals are then for people drawn in these clusters. `ridge` is as
     scikit-learn's alpha; None adds only what the noise asks for. `method` "moments" is a noisy sum of squares,
     "friendly" fits on blocks of people, "sgd" is descent on the squares, for columns in units of about 1 and with no
     interval; "auto" is "moments". For people with several rows open a session with person=, or use `fit`.
@@ -776,6 +783,8 @@ def logistic_regression(
     delta: Number = 0.0,
     weights: Any = None,
     offset: Any = None,
+    clusters: Any = None,
+    strata: Any = None,
     method: Method = "auto",
     ridge: float | None = None,
     intercept: bool = True,
@@ -785,6 +794,7 @@ def logistic_regression(
     levels: Mapping[str, Sequence[Any]] | None = None,
     names: Sequence[str] | None = None,
     confidence: float | None = 0.95,
+    design: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -797,10 +807,10 @@ def logistic_regression(
     two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
     frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
     `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
-    what finding scales costs. `weights` are as in `linear_regression`, and `offset` is a column that is added to the
-    log odds; both need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
-    needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and why. confidence=None
-    saves the budget of intervals.
+    what finding scales costs. `weights`, `clusters` and `strata` are as in `linear_regression`; `offset` is a column
+    that is added to the log odds; all need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a
+    `ridge`), "descent" needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and
+    why. confidence=None saves the budget of intervals.
 
     >>> import discreet
     >>> import numpy as np
@@ -881,6 +891,7 @@ def mean(
     model: Literal["gaussian"] | None = None,
     bounds: tuple[Any, Any] | None = None,
     sigma: Any = None,
+    near_zero: bool = False,
     method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
     reach: float | None = None,
     weights: Any = None,
@@ -897,10 +908,12 @@ def mean(
 
     model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
     farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
-    records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
-    used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
-    in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
-    need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+    records lie. It takes n * epsilon of 180; near_zero=True declares that the mean is within a hundred standard
+    deviations of 0, as it is for most measurements, and takes 120. model="gaussian" is tighter for normal data. Public
+    `bounds`, and a public `sigma`, are used when given, never read from the data. The answer is pure epsilon; with
+    delta > 0 a normal mean may be released in zCDP if that is predicted to be more accurate. The other methods are the
+    lectures' own, kept for comparison: they need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a
+    range of sigmas; "stability": no reach).
 
     With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
     interval is for people who were drawn in them.
@@ -935,7 +948,8 @@ def mean_test(
     distance is that of about two standard deviations; elsewhere one that few people are beyond. So the limited mean is
     the mean for symmetric, for slightly skewed and for exponential tails. Where one tail is clearly longer, `null` may
     lie a little to its side of the limited mean; in a far longer tail that few people are in, the test is about the
-    mean so limited. The first line of the release says where. Give `bounds` for the mean of all
+    mean so limited. The first line of the release says where. Where few of 0 and 1 are 1,
+    their true share may be rejected: ask proportion_test about flags. Give `bounds` for the mean of all
     values, model="gaussian" if a normal model is true: these invert the interval of `mean`. model="symmetric" tests
     another hypothesis, that the distribution is symmetric about `null`; it is exact (signed ranks, or signs), and no
     test of the mean of skewed data.
@@ -1016,6 +1030,36 @@ def mode(
     >>> town = ["Bergen"] * 900 + ["Oslo"] * 3000 + ["Voss"] * 300
     >>> discreet.mode(town, epsilon=1.0, delta=1e-6, rng=discreet.Seeded(1)).value.bins
     ('Oslo',)
+    """
+
+def multinomial_regression(
+    X: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    delta: Number,
+    classes: Sequence[Any],
+    bounds: Any = None,
+    names: Sequence[str] | None = None,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[ClassCoefficients]:
+    """Multinomial logistic regression: coefficients of the log odds of each class against the first, with intervals.
+    No bounds needed; delta > 0.
+
+    `X` is an array or a frame of numbers, `classes` are the public labels in `y`, two to twenty, the one to compare
+    with first; rows with any other do not count. `bounds` are public bounds: a pair for all columns, one for each, or a
+    dictionary by name. The value predicts: `.predict(X)` and `.predict_proba(X)`, which have no interval.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 7, k % 11] for k in range(20000)])
+    >>> y = (x[:, 0] + np.arange(20000) % 5) // 4
+    >>> r = discreet.multinomial_regression(x, y, epsilon=1.0, delta=1e-6, classes=[0, 1, 2], rng=discreet.Seeded(1))
+    >>> bool(0 < r.value[1, "x0"] < r.value[2, "x0"]), r.value.predict([[0, 3], [6, 3]]).tolist()
+    (True, [0, 2])
     """
 
 def naive_bayes(
@@ -1110,6 +1154,8 @@ def poisson_regression(
     delta: Number,
     weights: Any = None,
     offset: Any = None,
+    clusters: Any = None,
+    strata: Any = None,
     method: Literal["auto", "descent", "friendly"] = "auto",
     largest: int | None = None,
     intercept: bool = True,
@@ -1117,6 +1163,7 @@ def poisson_regression(
     norm: float | None = None,
     levels: Mapping[str, Sequence[Any]] | None = None,
     names: Sequence[str] | None = None,
+    design: Any = None,
     neighbours: Neighbours | str = "add_or_remove",
     unit: Any = None,
     missing: Any = "drop",
@@ -2155,6 +2202,8 @@ class Asking:
         delta: Number,
         weights: str | Sequence[str] | None = None,
         offset: str | Sequence[str] | None = None,
+        clusters: str | Sequence[str] | None = None,
+        strata: str | Sequence[str] | None = None,
         method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
         ridge: float | None = None,
         intercept: bool = True,
@@ -2162,6 +2211,7 @@ class Asking:
         bounds: Any = None,
         levels: Mapping[str, Sequence[Any]] | None = None,
         blocks: int | Literal["auto"] = "auto",
+        design: Any = None,
         where: str | None = None,
         missing: Any = None,
         per_person: Any = None,
@@ -2174,7 +2224,9 @@ class Asking:
         (pandas, polars, Arrow or a dictionary of columns). `levels` lists the categories of a C(...), the one to compare
         with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
         (0, 1) for rare truth values say. `weights` is a column of survey or precision weights: any numbers above 0, of any
-        scale; rows without one do not count. `offset` is a column that is taken off the outcome. `ridge` is as
+        scale; rows without one do not count. `offset` is a column that is taken off the outcome. `clusters`, and `strata`
+        of them, say how a survey drew people, and `design` lists them: the public clusters, or those of each stratum. The
+        intervals are then for people drawn in these clusters. `ridge` is as
         scikit-learn's alpha; None adds only what the noise asks for. `method` "moments" is a noisy sum of squares,
         "friendly" fits on blocks of people, "sgd" is descent on the squares, for columns in units of about 1 and with no
         interval; "auto" is "moments". For people with several rows open a session with person=, or use `fit`.
@@ -2220,6 +2272,8 @@ class Asking:
         delta: Number = 0.0,
         weights: str | Sequence[str] | None = None,
         offset: str | Sequence[str] | None = None,
+        clusters: str | Sequence[str] | None = None,
+        strata: str | Sequence[str] | None = None,
         method: Method = "auto",
         ridge: float | None = None,
         intercept: bool = True,
@@ -2229,6 +2283,7 @@ class Asking:
         levels: Mapping[str, Sequence[Any]] | None = None,
         names: Sequence[str] | None = None,
         confidence: float | None = 0.95,
+        design: Any = None,
         where: str | None = None,
         missing: Any = None,
         per_person: Any = None,
@@ -2242,10 +2297,10 @@ class Asking:
         two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
         frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
         `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
-        what finding scales costs. `weights` are as in `linear_regression`, and `offset` is a column that is added to the
-        log odds; both need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
-        needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and why. confidence=None
-        saves the budget of intervals.
+        what finding scales costs. `weights`, `clusters` and `strata` are as in `linear_regression`; `offset` is a column
+        that is added to the log odds; all need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a
+        `ridge`), "descent" needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and
+        why. confidence=None saves the budget of intervals.
 
         Example: session.logistic_regression("bmi ~ age", epsilon=0.5)
         """
@@ -2339,6 +2394,7 @@ class Asking:
         model: Literal["gaussian"] | None = None,
         bounds: tuple[Any, Any] | None = None,
         sigma: Any = None,
+        near_zero: bool = False,
         method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
         reach: float | None = None,
         weights: str | Sequence[str] | None = None,
@@ -2357,10 +2413,12 @@ class Asking:
 
         model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
         farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
-        records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
-        used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
-        in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
-        need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+        records lie. It takes n * epsilon of 180; near_zero=True declares that the mean is within a hundred standard
+        deviations of 0, as it is for most measurements, and takes 120. model="gaussian" is tighter for normal data. Public
+        `bounds`, and a public `sigma`, are used when given, never read from the data. The answer is pure epsilon; with
+        delta > 0 a normal mean may be released in zCDP if that is predicted to be more accurate. The other methods are the
+        lectures' own, kept for comparison: they need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a
+        range of sigmas; "stability": no reach).
 
         With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
         interval is for people who were drawn in them.
@@ -2382,6 +2440,7 @@ class Asking:
         model: Literal["gaussian"] | None = None,
         bounds: tuple[Any, Any] | None = None,
         sigma: Any = None,
+        near_zero: bool = False,
         method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
         reach: float | None = None,
         weights: str | Sequence[str] | None = None,
@@ -2418,7 +2477,8 @@ class Asking:
         distance is that of about two standard deviations; elsewhere one that few people are beyond. So the limited mean is
         the mean for symmetric, for slightly skewed and for exponential tails. Where one tail is clearly longer, `null` may
         lie a little to its side of the limited mean; in a far longer tail that few people are in, the test is about the
-        mean so limited. The first line of the release says where. Give `bounds` for the mean of all
+        mean so limited. The first line of the release says where. Where few of 0 and 1 are 1,
+        their true share may be rejected: ask proportion_test about flags. Give `bounds` for the mean of all
         values, model="gaussian" if a normal model is true: these invert the interval of `mean`. model="symmetric" tests
         another hypothesis, that the distribution is symmetric about `null`; it is exact (signed ranks, or signs), and no
         test of the mean of skewed data.
@@ -2556,6 +2616,32 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Groups: ...
+    def multinomial_regression(
+        self,
+        X: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number,
+        classes: Sequence[Any],
+        bounds: Any = None,
+        names: Sequence[str] | None = None,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[ClassCoefficients]:
+        """Multinomial logistic regression: coefficients of the log odds of each class against the first, with intervals.
+        No bounds needed; delta > 0.
+
+        `X` is an array or a frame of numbers, `classes` are the public labels in `y`, two to twenty, the one to compare
+        with first; rows with any other do not count. `bounds` are public bounds: a pair for all columns, one for each, or a
+        dictionary by name. The value predicts: `.predict(X)` and `.predict_proba(X)`, which have no interval.
+
+        Example: session.multinomial_regression(["age", "bmi"], "bmi", classes=[0, 1, 2], epsilon=0.5, delta=1e-6)
+        """
+
     def naive_bayes(
         self,
         X: str | Sequence[str],
@@ -2641,6 +2727,8 @@ class Asking:
         delta: Number,
         weights: str | Sequence[str] | None = None,
         offset: str | Sequence[str] | None = None,
+        clusters: str | Sequence[str] | None = None,
+        strata: str | Sequence[str] | None = None,
         method: Literal["auto", "descent", "friendly"] = "auto",
         largest: int | None = None,
         intercept: bool = True,
@@ -2648,6 +2736,7 @@ class Asking:
         norm: float | None = None,
         levels: Mapping[str, Sequence[Any]] | None = None,
         names: Sequence[str] | None = None,
+        design: Any = None,
         where: str | None = None,
         missing: Any = None,
         per_person: Any = None,

@@ -229,8 +229,8 @@ def asked(
     statistic = declared(name)
     if statistic.samples:
         raise BadInput(
-            f"{name} is for groups whose members are public; in a table they are not. Ask for the mean with groupby=, "
-            "for a regression on C(...), or for independence_test"
+            f"{name} is for groups whose members are public; in a table they are not. Ask for difference, ab_test or "
+            "groups_test, which take the column that says who is in which group"
         )
     for ours in ("neighbours", "unit", "rng"):
         if ours in options:

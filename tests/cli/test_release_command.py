@@ -289,3 +289,48 @@ def test_a_plan_is_edited_grown_and_run_next_year(command: Run, plan: Path) -> N
         assert said in " ".join(out.split())
     assert json.loads(command("compare", "first/results.json", "third/results.json", "--json")[1])["changes"]
     assert command("compare", "first/results.json", "nowhere.json")[0] == 2
+
+
+SYNTHETIC = """
+[[release]]
+id = "rows"
+statistic = "synthetic"
+columns = ["sex", "age"]
+options = {levels = {sex = ["F", "M"]}, edges = {age = [18, 40, 60, 90]}}
+"""
+
+
+def test_rows_of_a_synthetic_table_are_a_file(command: Run, plan: Path) -> None:
+    plan.write_text(plan.read_text() + SYNTHETIC)
+    folder = plan.parent / "plan-release"
+    folder.mkdir()
+    (folder / "rows-rows.csv").write_text("mine")
+    code, _, err = command("release", "plan.toml", "--yes", "--seed", 1)
+    assert code == 2
+    assert "already holds rows-rows.csv" in err
+    assert not charges(plan.parent)  # before anything is paid
+    code, out, _ = command("release", "plan.toml", "--yes", "--seed", 1, "--force")
+    assert code == 0
+    assert "rows-rows.csv" in out
+    rows = list(csv.DictReader(io.StringIO((folder / "rows-rows.csv").read_text())))
+    assert 400 < len(rows) < 600
+    assert {row["sex"] for row in rows} <= {"F", "M", ""}
+
+    stored = "plan-release/results.json"
+    code, out, _ = command("synthetic", stored, "--rows", 7, "--seed", 2, "--out", "few.csv")
+    assert code == 0
+    assert "Written: few.csv. Synthetic rows. The counts of marginal(...) have an interval" in out
+    assert len((plan.parent / "few.csv").read_text().splitlines()) == 8
+    code, out, _ = command("synthetic", stored, "--out", "all.parquet", "--json")
+    assert code == 0
+    assert json.loads(out)["written"] == ["all.parquet"]
+    assert (plan.parent / "all.parquet").read_bytes()[:4] == b"PAR1"
+    for arguments, said in (
+        (("--out", "few.csv"), "already holds few.csv"),
+        (("--out", "few.xls"), "--out is few.xls, and rows are written as CSV or Parquet"),
+        (("--out", "x.csv", "--id", "all"), "--id is 'all', and the synthetic tables of the report are rows"),
+    ):
+        code, _, err = command("synthetic", stored, *arguments)
+        assert code == 2
+        assert said in " ".join(err.split())
+    assert charges(plan.parent) == 1

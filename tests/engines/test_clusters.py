@@ -4,12 +4,15 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from benchmarks.cluster_questions import (
     BLOCKS,
+    FOLDED,
     NAMES,
+    PASSES,
     SOME,
     WEIGHTED,
     Deadly,
@@ -18,11 +21,16 @@ from benchmarks.cluster_questions import (
     every,
     quotes,
     rows,
+    shown,
     weighted,
 )
 
+import discreet
+from discreet import Seeded
 from discreet.engines import Spark, engine_of
+from discreet.engines.retried import TRIES
 from discreet.engines.spark import check_java
+from discreet.engines.spark_watch import LOOKS
 from discreet.errors import BadInput
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
@@ -52,6 +60,32 @@ def framed(engine: Any) -> tuple[Any, Any]:
     import dask.dataframe as dd
 
     return dd.from_pandas(here, npartitions=3), here
+
+
+@pytest.mark.engines
+@pytest.mark.claim("per_person.2")
+def test_a_frame_has_no_first_row_of_a_person(engine: Any, folder: Path) -> None:
+    """And what the refusal advises gives what files give."""
+    label: dict[str, Any] = {"x": "label", "categories": ["no", "yes"], "epsilon": 20.0}
+    some: dict[str, Any] = {"where": "label == 'yes'", "x": "flag", "epsilon": 20.0}
+    with discreet.open(
+        framed(engine)[0], person="id", engine=engine, budget=99.0, ledger=":memory:", rng=Seeded(1)
+    ) as there:
+        questions: tuple[tuple[str, dict[str, Any]], ...] = (
+            ("histogram", label),
+            ("proportion", some),
+            ("mean", {"x": "x", "bounds": (-3, 3), "max_rows": 2, "epsilon": 20.0}),
+            ("mean", {"x": "x", "bounds": (-3, 3), "groupby": "label", "keys": ["no"], "epsilon": 20.0}),
+        )
+        for name, arguments in questions:
+            with pytest.raises(BadInput, match=r"no order that stays.*open that: rows of files have an order"):
+                there.ask(name, **arguments)
+        assert there.balance.spent.epsilon == 0
+        answers = [shown(there.ask("proportion", **some, per_person="any")), shown(there.count(epsilon=20.0))]
+    with discreet.open(folder, person="id", engine=engine, budget=99.0, ledger=":memory:", rng=Seeded(1)) as files:
+        again = [shown(files.ask("proportion", **some, per_person="any")), shown(files.count(epsilon=20.0))]
+        assert again == [answer.replace(there.table.description, files.table.description) for answer in answers]
+        assert "no" in shown(files.ask("histogram", **label))
 
 
 def check_some(engine: Any, folder: Path, mark: Path) -> None:
@@ -118,14 +152,18 @@ class Deserted:
     def range(self, *_: int) -> "Deserted":
         return self
 
-    createDataFrame = addTag = range  # noqa: A003, N815  as Spark calls it
+    createDataFrame = addTag = mapInArrow = range  # noqa: A003, N815  as Spark calls it
+
+    def toArrow(self) -> Any:  # noqa: N802  as Spark calls it
+        raise RuntimeError(f"patient 4711 {self.count()}")
 
     def count(self) -> int:
         return int(self.over.wait())
 
     def interruptTag(self, tag: str) -> None:  # noqa: N802  as Spark calls it
         self.taken_back.append(tag)
-        self.over.set()
+        before, self.over = self.over, Event()
+        before.set()
 
 
 def test_spark_without_executors_is_not_waited_for() -> None:
@@ -137,10 +175,45 @@ def test_spark_without_executors_is_not_waited_for() -> None:
         session = Deserted()
         with pytest.raises(BadInput, match=r"Spark ran no task within 0\.01 seconds: it has no executor"):
             work(Spark(session, limit=0.01))
-        assert session.taken_back == ["discreet-first-task"]
+        assert [tag[:9] for tag in session.taken_back] == ["discreet-"]
     for wrong in (0, -1, float("nan"), "1"):
         with pytest.raises(BadInput, match="limit is"):
             Spark(Deserted(), limit=wrong)
+
+
+class Abandoned(Deserted):
+    """A session of Spark whose executors end `tasks` more tasks, and then are gone."""
+
+    def __init__(self, tasks: int) -> None:
+        super().__init__()
+        self.tasks, self.looks = tasks, 0
+
+    @property
+    def sparkContext(self) -> "Abandoned":  # noqa: N802  as Spark calls it
+        return self
+
+    def statusTracker(self) -> "Abandoned":  # noqa: N802  as Spark calls it
+        return self
+
+    def getActiveStageIds(self) -> list[int]:  # noqa: N802  as Spark calls it
+        self.looks += 1
+        return [7]
+
+    def getStageInfo(self, stage: int) -> Any:  # noqa: N802  as Spark calls it
+        return SimpleNamespace(numCompletedTasks=min(self.looks, self.tasks))
+
+
+@pytest.mark.claim("retried.1")
+def test_executors_of_spark_that_are_lost_are_not_waited_for() -> None:
+    for tasks in (0, 9):  # as long as tasks end it is waited for
+        session = Abandoned(tasks)
+        engine = Spark(session, limit=0.02, ready=[True])
+        with pytest.raises(BadInput, match="a part of the table was lost") as error:
+            engine.fold(len, max, ["a"])
+        assert (error.value.__cause__, error.value.__context__) == (None, None)
+        assert len(session.taken_back) == len(set(session.taken_back)) == TRIES
+        assert session.looks >= max(tasks, TRIES * LOOKS)
+    assert Spark(Abandoned(0), limit=0.02, ready=[True]).map(len, ["a"]) == [None]
 
 
 @pytest.mark.engines
@@ -156,6 +229,27 @@ def test_a_worker_that_is_killed_changes_nothing(kind: str, folder: Path, engine
     deadly = Deadly(engine, tmp_path / "mark")
     assert asked(folder, deadly, *SOME[kind]) == asked(folder, None, *SOME[kind])  # with one charge
     assert deadly.mark.exists()
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("kind", PASSES)
+def test_a_worker_that_is_killed_in_any_kind_of_pass_changes_nothing(
+    kind: str, folder: Path, engine: Any, tmp_path: Path
+) -> None:
+    question, options, at = PASSES[kind]
+    deadly = Deadly(engine, tmp_path / "mark", at=at)
+    assert asked(folder, deadly, *question, **options) == asked(folder, None, *question, **options)
+    assert deadly.mark.exists()
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("relation", ["add_or_remove", "replace"])
+@pytest.mark.parametrize("kind", FOLDED)
+def test_options_that_fold_give_the_same_there(kind: str, relation: str, folder: Path, engine: Any) -> None:
+    ask = partial(asked, name=FOLDED[kind][0], arguments=FOLDED[kind][1])
+    people: tuple[dict[str, Any], ...] = ({}, {"person": "id"})
+    for more in ({"neighbours": relation, **one} for one in people):
+        assert ask(folder, engine, **more) == ask(folder, None, **more)
 
 
 @pytest.mark.engines

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from benchmarks.cluster_questions import NAMES, asked, every, rows, streams, table_of_folds
-from tests.unruly import Unruly
+from benchmarks.cluster_questions import FOLDED, NAMES, asked, every, rows, streams, table_of_folds
+from tests.unruly import Unruly, as_data
 
 from discreet.engines import Local
 from discreet.privacy.declaration import declared
@@ -32,7 +32,7 @@ class Watched:
     def fold(self, kernel: Any, merge: Callable[[Any, Any], Any], parts: Iterable[Any]) -> Any:
         self.passes += 1
         self.collected |= kernel.func in (placed._numbered, far_exchange._numbered)
-        return self.engine.fold(kernel, merge, parts)
+        return self.engine.fold(lambda part: as_data(kernel(part)), merge, parts)
 
 
 def test_the_page_has_the_table_of_the_declarations() -> None:
@@ -77,6 +77,7 @@ PEOPLE: list[tuple[str, dict[str, Any]]] = [
     ("count", {"where": "x > 0", "groupby": "label", "keys": ["no", "yes"]}),
     ("sum", {"x": "hits", "per_person": "sum", "max_rows": 2, "where": "flag"}),
     ("linear_regression", {"X": ["x", "z"], "y": "y", "delta": 1e-5, "per_person": {"y": "last"}}),
+    *FOLDED.values(),
 ]
 
 
@@ -134,6 +135,14 @@ OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("fit_distribution", {"x": "label", "family": "multinomial", "categories": ["no", "yes"]}),
     ("density", {"x": "label", "categories": ["no", "yes"]}),
     ("density", {"x": "x", "support": (-3, 3)}),
+    ("linear_regression", {"X": "y ~ log(hits) + C(label):z - 1", "delta": 1e-5, "where": "whole > 2"}),
+    ("logistic_regression", {"X": "flag ~ x + C(town)", "delta": 1e-5, "method": "objective"}),
+    ("logistic_regression", {**GIVEN, "y": "whole", "classes": [3, 4], "offset": "z"}),
+    ("naive_bayes", {"X": ["x", "z"], "y": "label", "classes": ["no", "yes"], "missing": "keep", "where": "flag"}),
+    ("synthetic", {"X": ["hits", "z"], "edges": {"hits": [0, 2, 4, 9], "z": [-4, 0, 4]}}),
+    ("mean", {"x": "x", "clusters": "whole", "strata": "town", "design": dict.fromkeys("abc", range(9))}),
+    ("proportion", {"x": "label", "equals": "yes", "weights": "hits", "largest_weight": 9}),
+    *FOLDED.values(),
 ]
 
 
@@ -155,9 +164,8 @@ COLLECTS: list[tuple[str, dict[str, Any]]] = [
     ("fit_normal", {**PAIR, "delta": 1e-5}),
     ("groups_test", ARMS),
     ("kmeans", {"X": ["x", "z"], "k": 2, "delta": 1e-5, "method": "friendly"}),
-    ("linear_regression", {"X": "y ~ x + C(label)", "delta": 1e-5}),
-    ("logistic_regression", {**GIVEN, "y": "label", "classes": ["no", "yes"], "method": "descent"}),
-    ("mean", {"x": "x", "weights": "hits"}),
+    ("linear_regression", {**GIVEN, "y": "y", "method": "friendly", "epsilon": 200.0}),
+    ("median", {"x": "x", "weights": "hits", "largest_weight": 12}),
     ("mean", {**PAIR, "method": "blocks", "delta": 1e-5}),
     ("mean_test", {"x": "x", "null": 0.5, "model": "symmetric"}),
 ]
@@ -202,7 +210,7 @@ BOUNDS: dict[str, Any] = {  # without them entries about a median are kept, up t
     "linear_regression": {"bounds": dict.fromkeys(["x", "z", "y"], (-5, 5))},
 }
 SUMS = ["crosstab", "difference", "goodness_of_fit_test", "independence_test", "log_rank_test"]
-SUMS += ["kmeans", "mean_test", "rate", "ratio", "survival"]
+SUMS += ["kmeans", "mean_test", "rate", "ratio", "survival", "synthetic"]
 
 
 @pytest.mark.parametrize("name", [*SUMS, "linear_regression"])

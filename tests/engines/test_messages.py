@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from discreet.engines.messages import received, sent
 from discreet.engines.retried import Done, sealed
+from discreet.tables import entries
 
 ARRAYS = (
     pa.array([1.0, None, float("nan")]),
@@ -44,6 +45,8 @@ def test_what_kernels_find_comes_back_the_same() -> None:
     }
     assert received(sent(Done(found))) == Done(found)
     assert received(sent(None)) is None
+    for key in map(entries.key, (True, 0.5, "a", (1, False), [2.5], Decimal("0.1"), datetime.date(2026, 1, 2))):
+        assert received(sent(Done({key: 1}))) == Done({key: 1})  # as groups and categories are found by
     for array in (np.arange(6).reshape(2, 3).T, np.array(["a", None], object), np.array([0.5], "f4"), np.zeros((0, 2))):
         back = received(sent(Done((array, array.dtype.type(array.flat[0]) if array.size else 0))))
         assert back is not None

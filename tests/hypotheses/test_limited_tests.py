@@ -145,6 +145,33 @@ def test_the_level_holds(relation: str) -> None:
             ), at
 
 
+@pytest.mark.claim("limited_tests.2")
+@pytest.mark.parametrize(
+    ("share", "size", "relation"), [(0.02, 20_000, "add_or_remove"), (0.1, 800, "replace"), (0.1, 400, "add_or_remove")]
+)
+def test_the_mean_of_truth_values_is_not_rejected(share: float, size: int, relation: str) -> None:
+    """60 runs, at least n epsilon that is answered, and few of very many: 3 expected, 14 once in 10^6."""
+    people = np.random.default_rng(5)
+    ask: dict[str, Any] = {"epsilon": 1.0, "neighbours": relation, "missing": "keep"}
+    found = [mean_test((people.random(size) < share) * 1.0, share, rng=Seeded(run), **ask) for run in range(60)]
+    assert sum(release.refusal is None and release.value.decide(0.05) for release in found) < 14
+    assert sum(release.refusal is None for release in found) > 20
+
+
+def test_a_balance_that_cannot_be_seen_is_refused_and_the_advice_works() -> None:
+    """By the public number: 799 of 800 at epsilon 1; more rows, and a larger epsilon, are answered."""
+    rows = [float(k % 80) for k in range(840)]
+    with pytest.raises(
+        Refused, match=r"needs at least 800. Please bring 840 rows, ask for epsilon=1\.1, or give public"
+    ):
+        LimitedMeanTest(30.0, 1.0).check(799)
+    refused = mean_test(rows[:799], 30.0, epsilon=1.0, **PUBLIC)
+    assert "at least 800" in str(refused.refusal)
+    for many, epsilon in ((840, 1.0), (799, 1.1)):
+        assert mean_test(rows[:many], 30.0, epsilon=epsilon, rng=Seeded(1), **PUBLIC).refusal is None
+    LimitedMeansTest(200, 1.0).check(400)  # two samples hold theirs against each other
+
+
 def test_power_without_a_search_for_the_place() -> None:
     """100 shifts by three standard errors, n = 1000, epsilon = 1: 82 expected, below 60 once in 10^6."""
     people = np.random.default_rng(4)
@@ -167,7 +194,7 @@ def test_refusals_say_what_to_do() -> None:
     LimitedMeansTest(5, 1.0).check(None)
     LimitedMeansTest(5, 1.0, bounds=(0.0, 1.0)).check(10)
     LimitedMeansTest(None, 1.0).check(10)
-    assert "one number" in str(mean_test([1.0] * 2000, 1.0, epsilon=1.0, rng=Seeded(1)).refusal)
+    assert "one number" in str(mean_test([1.0] * 1900 + [5.0] * 100, 1.0, epsilon=1.0, rng=Seeded(1)).refusal)
 
 
 @pytest.mark.claim("limited_tests.2")

@@ -17,11 +17,11 @@ from discreet.errors import BadInput, LedgerChanged, LedgerFault
 from discreet.ledger import Ledger, LedgerVerdict, examine
 from discreet.ledger.account import GENESIS
 from discreet.ledger.database import Database
+from discreet.ledger.key_pair import sign_from_now
 from discreet.ledger.ledger_tables import ACCOUNTS, ENTRIES, LEDGER, PUBLIC_HEADS
 from discreet.ledger.pages import COLUMNS, entry_of, standing
 from discreet.ledger.public_seal import make_signer, read_public, read_signer, write_public
 from discreet.ledger.seal import Anchor, Head, given_seal
-from discreet.ledger.store import sign_from_now
 from discreet.ledger.verify import trust
 from discreet.privacy.loss import Laplace
 

@@ -13,9 +13,8 @@ from discreet.accounting.compose import implies
 from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import BadInput, Refused
 from discreet.models.design_columns import DesignColumn, reachable
-from discreet.models.first_frame import started
+from discreet.models.first_frame import Scores, started
 from discreet.models.least_squares import LeastSquares
-from discreet.models.newton_stages import Scores
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate

@@ -15,6 +15,7 @@ from discreet.models.newton_stages import EARLIER
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
+from discreet.stages import gram, octaves
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 MANY = 9  # columns: the fewest whose sums are pooled
@@ -167,9 +168,37 @@ def test_a_public_number_of_rows_that_hardly_shows_the_columns_pays_more_for_the
 def test_every_small_pair_where_the_frame_has_more() -> None:
     mechanism = mechanism_of(REPLACE, epsilon=5.5, bounds=((-7.0, 9.0),) * MANY + ((-30.0, 30.0),))
     rows = [*CROWD, LONG[-1]]
-    usual = newton_stages._costs(5.5, 1e-5, MANY + 2, 0, counted=False, centred=True, weighted=False)
+    usual = newton_stages._costs(5.5, 1e-5, MANY + 2, 0, counted=False, centred=True, weighted=False, beside=None)
     assert mechanism.stages(len(rows)).costs != usual
     assert implies(mechanism.loss, mechanism.guarantee)
     audit.check(mechanism, world(REPLACE, 10), hostile_values=False).require()
     assert mechanism.release(rows, Seeded(0)).refusal is None
     assert exceeds(drawn(mechanism, rows), mechanism.loss) is None
+
+
+@pytest.mark.claim("newton_stages.2")
+@pytest.mark.parametrize("relation", [REPLACE, ADD])
+def test_scores_of_every_step_are_as_long_as_the_noise_is_worth(
+    relation: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many are cut as cost by their excess what the noise does, or nearly: with twice the noise more of them."""
+    tails, reaches = list[Any](), list[float]()
+
+    def tail(*given: Any, **drawn: Any) -> Any:
+        tails.append(octaves.tail_of(*given, **drawn))
+        return tails[-1]
+
+    def total(rows: Any, seen: Any, reach: float, *rest: Any, **drawn: Any) -> Any:
+        reaches.append(reach)
+        return gram.noisy_sum(rows, seen, reach, *rest, **drawn)
+
+    monkeypatch.setattr(newton_stages, "tail_of", tail)
+    monkeypatch.setattr(newton_stages, "noisy_sum", total)
+    rows = np.array(crowd(4_000))
+    mechanism = LeastSquares(2.0, 1e-6, names=NAMES, neighbours=relation)
+    assert mechanism.release(rows, Seeded(1)).refusal is None
+    stages = mechanism.stages(4_000 if relation is REPLACE else None)
+    moved = stages.moved("step")
+    assert len(reaches) == EARLIER[True] + 1
+    for found, reach in zip(tails[-3:-1], reaches[:-1], strict=True):
+        assert reach == float(found.at(found.most(0.6 * moved, 8 * moved, 1.2 * moved)))

@@ -49,6 +49,10 @@ def world(relation: Neighbours) -> list[audit.Pair]:
     return [audit.Pair(CROWD, [*CROWD, one]) for one in ODD]
 
 
+def counts(*columns: list[Any]) -> Any:
+    return counted(iter([{str(place): one for place, one in enumerate(columns)}]), sides=LISTED, classes=CLASSES)
+
+
 @pytest.mark.claim("naive_bayes.1")
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
@@ -85,7 +89,7 @@ def test_whether_it_refuses_is_decided_by_noisy_numbers() -> None:
 def test_every_small_world_moves_counts_by_one_for_the_class_and_each_column(relation: Neighbours) -> None:
     entries = [0.0, 1.0, 2.0, 1e9, math.inf, -math.inf, math.nan]
     rows = [(x, town, one) for x in entries for town in ("a", "b", None) for one in ("no", "yes", "other")]
-    found = [counted([[x], [town]], [one], LISTED, CLASSES) for x, town, one in rows]
+    found = [counts([x], [town], [one]) for x, town, one in rows]
     for one in found:
         assert one.min() >= 0
         assert one.sum() in (0, 3)
@@ -111,7 +115,7 @@ def test_a_smaller_sensitivity_is_found_out(
     relation: Neighbours, delta: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     true = counted
-    monkeypatch.setattr(module, "counted", lambda *given: 2 * true(*given))
+    monkeypatch.setattr(module, "counted", lambda given, **of: 2 * true(given, **of))
     pair = world(relation)[0] if relation is REPLACE else audit.Pair(CROWD, [*CROWD, (1.0, "a", "no")])
     with pytest.raises(DiscreetError):
         audit.check(asked(relation=relation, delta=delta), [pair], hostile_values=False).require()
@@ -149,7 +153,7 @@ def test_the_interval_holds_all_counts(relation: Neighbours, delta: float) -> No
     """Fails by chance less than once in 10^6 runs."""
     mechanism, held = asked(relation=relation, epsilon=2.0, delta=delta), 0
     columns = [list(part) for part in zip(*CROWD * 3, strict=True)]
-    truth = counted(columns[:-1], columns[-1], LISTED, CLASSES)
+    truth = counts(*columns)
     errors = []
     for seed in range(200):
         release = mechanism.release(CROWD * 3, Seeded(seed))

@@ -1,9 +1,11 @@
 """The logistic loss with a bound on its rounding."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,22 +14,25 @@ import pytest
 from discreet.models import logistic_loss as tilted
 from discreet.models.descent import Descent
 from discreet.models.features import STEPS, Features, Prepared, Scaling, framed, prepared
-from discreet.models.logistic_loss import ERROR, LONGEST, MOST, LogisticLoss
+from discreet.models.logistic_loss import ERROR, LONGEST, MOST, LogisticLoss, sigmoid
 from discreet.models.objective import ObjectivePerturbation
+from discreet.models.prepared_rows import FarPrepared
 from discreet.noise import tilted_minimum
 from discreet.noise.randomness import Seeded
-from discreet.noise.tilted_minimum import GAMMA, exactly
+from discreet.noise.tilted_minimum import GAMMA, TiltedObjective, exactly, newton
 from discreet.privacy.guarantee import Neighbours
+from discreet.privacy.loss import Approximate
 from discreet.stages.gram import Frame
+from discreet.tables.streams import Stream
 
 
-def loss(rows: int, seed: int = 0) -> LogisticLoss:
+def loss(rows: int, seed: int = 0) -> Any:
     rng = np.random.default_rng(seed)
     table = np.column_stack([rng.normal(size=(rows, 2)) * [1, 8], rng.integers(0, 2, rows)])
     return LogisticLoss(prepared(table, Scaling(np.zeros(2), np.ones(2), True)), rows)
 
 
-def in_a_frame(rows: int, seed: int = 0, reach: float = 2.0) -> LogisticLoss:
+def in_a_frame(rows: int, seed: int = 0, reach: float = 2.0) -> Any:
     rng = np.random.default_rng(seed)
     table = np.column_stack([np.ones(rows), rng.normal(size=(rows, 2)) * [1, 4], rng.integers(0, 2, rows)])
     return LogisticLoss(framed(table, Frame.of(np.ones(3), np.eye(3)), reach), rows)
@@ -82,6 +87,67 @@ def test_the_gradient_errs_by_less_than_it_says(size: float, flat: bool, offset:
     wrong = math.sqrt(sum(float(Decimal(float(g)) - t) ** 2 for g, t in zip(gradient, total, strict=True)))
     assert wrong <= off < 1e-9
     assert Fraction(off) > 0
+
+
+@pytest.mark.claim("logistic_loss.5")
+@pytest.mark.parametrize("framing", [True, False])
+def test_a_minimum_is_the_same_however_rows_are_cut(framing: bool) -> None:
+    """And second derivatives are no larger than those of the loss, and hardly smaller."""
+    held = in_a_frame(20_000, reach=3.0) if framing else loss(20_000)
+    rng = np.random.default_rng(0)
+    kinds: Any = (held.rows.steps, held.rows.weight, held.rows.outcome)
+    whole = [Fraction(1, 3), Fraction(-2, 7), Fraction(1, 11)]
+    w = np.array([float(one) for one in whole])
+    for _ in range(3):
+        order, ends = rng.permutation(20_000), np.sort(rng.integers(0, 20_001, 5)).tolist()
+        pieces = [order[start:end] for start, end in itertools.pairwise([0, *ends, 20_000])]
+        rows = Stream(20_000, lambda pieces=pieces: iter(pieces), kind=np.int64)  # type: ignore[misc]
+        prepare = partial(_chosen, kinds=kinds, like=held.rows)
+        far = replace(held, rows=FarPrepared(rows, prepare, prepare(np.empty(0, dtype=np.int64))))
+        assert (far.reach, far.size, far.tolerance) == (held.reach, held.size, held.tolerance)
+        assert far.gradient(whole)[0].tolist() == held.gradient(whole)[0].tolist()
+        assert far.hessian(w).tolist() == held.hessian(w).tolist()
+        terms: dict[str, Any] = {"steepness": 2, "curvature": 0.5, "ridge": 2, "cost": Approximate(1.0, 0)}
+        assert Seeded(3).minimum(far, **terms).tolist() == Seeded(3).minimum(held, **terms).tolist()
+    x = held.rows.steps * held.per
+    chance = sigmoid(x @ w)
+    bends = (x * (held.rows.weight * chance * (1 - chance))[:, None]).T @ x
+    left = np.linalg.eigvalsh(bends - held.hessian(w))
+    assert left.min() >= -1e-9
+    assert left.max() <= 0.03 * np.linalg.eigvalsh(bends).max()
+
+
+@pytest.mark.claim("glm_stages.3")
+def test_of_more_rows_than_are_allowed_for_the_first_are_in_a_minimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tilted, "MOST", 50)
+    rows = np.arange(240.0).reshape(80, 3)
+    pieces = np.array_split(rows, 7)
+    for given in (rows, Stream(80, lambda: iter(pieces))):
+        assert np.array_equal(tilted.most_rows(given), rows[:50])
+        fewer = given if isinstance(given, Stream) else given[:50]
+        monkeypatch.setattr(tilted, "MOST", 80)
+        assert tilted.most_rows(fewer) is fewer
+        monkeypatch.setattr(tilted, "MOST", 50)
+
+
+@pytest.mark.claim("logistic_loss.5")
+def test_few_steps_of_a_feature_do_not_hold_up_newtons_method() -> None:
+    """Bounds hundreds of times as wide as a column leave it a few steps, and the ridge is small beside so many rows."""
+    for most in (3, 7, 12):
+        rng = np.random.default_rng(most)
+        steps = rng.integers(-most, most + 1, (20_000, 2)).astype(np.int16)
+        rows = Prepared(steps, np.full(20_000, 1 - 2.0**-40), rng.integers(0, 2, 20_000).astype(float), 1.0)
+        found = LogisticLoss(rows, 20_000)
+        x = steps * found.per
+        left = np.linalg.eigvalsh(x.T @ x / 4 - found.hessian(np.zeros(2)))
+        assert -1e-9 <= left.min() <= left.max() <= 1e-3 * np.linalg.eigvalsh(x.T @ x / 4).max()
+        lean = TiltedObjective(found, [Fraction(1), Fraction(-1, 2)], Fraction(1, 64), 2.0**-18)
+        assert newton(lean, np.zeros(2)) is not None
+
+
+def _chosen(places: Any, *, kinds: Any, like: Prepared) -> Prepared:
+    steps, weight, outcome = (one[np.asarray(places, dtype=np.int64)] for one in kinds)
+    return replace(like, steps=steps, weight=weight, outcome=outcome)
 
 
 @pytest.mark.claim("logistic_loss.4")

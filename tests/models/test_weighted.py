@@ -14,8 +14,8 @@ from discreet.audit.replay import drawn, itemised
 from discreet.errors import BadInput
 from discreet.models.descent import Descent
 from discreet.models.features import Features
+from discreet.models.first_frame import Scores
 from discreet.models.least_squares import LeastSquares
-from discreet.models.newton_stages import Scores
 from discreet.models.score import AtFit
 from discreet.models.weighted import MOST, Weighted, WeightedOutcomes, weight_unit
 from discreet.plan.plan_file import PlannedRelease

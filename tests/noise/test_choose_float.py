@@ -21,6 +21,7 @@ from discreet.noise.choose_float import (
     PER_BINADE,
     ChooseFloat,
     Prior,
+    ShortPrior,
     Staircase,
     float_of,
     keys_of,
@@ -508,3 +509,38 @@ def test_ranks_and_costs_beyond_floats_raise_nothing(rank: float, epsilon: float
         with np.errstate(all="raise"):
             found = ChooseFloat(stairs, 1, Choice(epsilon)).answer(SeededSource(1))
         assert math.isfinite(found)
+
+
+@pytest.mark.claim("choose_float.3")
+def test_weights_of_short_numbers_are_counted_exactly() -> None:
+    """In two halves as in Python's integers, and as they are defined."""
+    prior, g = short_numbers(), np.random.default_rng(0)
+    top = LARGEST_KEY
+    keys = np.concatenate([
+        [0, 1, -1, 2, PER_BINADE, PER_BINADE - 1, -PER_BINADE, 1 - PER_BINADE, top, top + 1, -top],
+        g.integers(-top, top, 300),
+        g.integers(-2046, 2046, 100) * PER_BINADE + g.integers(-2, 3, 100),
+        keys_of(np.round(g.normal(0, 100, 100), 1)),
+    ])  # fmt: skip
+
+    def defined(key: int) -> int:
+        mirrored = 1 - key if key < 0 else key
+        binade, rest = divmod(mirrored, PER_BINADE)
+        weights = [*prior.weights, 0]
+        zero = sum(weights) * PER_BINADE // 32
+        shares = [PER_BINADE // (b * (b + 1) << (b - 1)) for b in range(1, 31)]
+        full = sum(share * (PER_BINADE >> (53 - b)) for b, share in enumerate(shares, 1))
+        begun = sum(share * -(-rest >> (53 - b)) for b, share in enumerate(shares, 1)) if binade else 0
+        plain = sum(weights[:binade]) * PER_BINADE + rest * weights[binade]
+        short = sum(weights[1:binade]) * full + begun * weights[binade] + (zero if mirrored else 0)
+        return weights[0] + zero - plain - short if key < 0 else plain + short
+
+    assert prior.up_to(keys).tolist() == [defined(key) for key in keys.tolist()]
+    low = np.sort(keys)
+    wanted = prior.up_to(low[1:]) - prior.up_to(low[:-1])
+    assert prior.between_all(low[:-1], low[1:] - 1).tolist() == wanted.tolist()
+
+
+def test_weights_that_could_wrap_around_are_refused() -> None:
+    with pytest.raises(BadInput, match="2\\^25"):
+        ShortPrior((2**25,) * BINADES)

@@ -101,3 +101,18 @@ def test_counts_by_group_are_at_half_of_epsilon_where_people_are_replaced(groupb
     assert float(asked.price.mechanism.guarantee.epsilon) == share
     assert float(asked.price.guarantee.epsilon) == 1.0
     assert asked.price.halved is (share == 0.5)
+
+
+def test_the_names_of_crossed_groups_are_told_apart() -> None:
+    few, other = (Count(1.0, one, "person").release([True] * 50, Seeded(1)) for one in (ADDED, Neighbours.REPLACE))
+    far = RankClippedMean(9.0, ADDED).release([float(k) for k in range(500)], Seeded(1))
+    each = ((("p", "r"), few), (("p", "s"), other), (("q", "r"), far))
+    found = str(Groups(("a", "b"), few.guarantee, releases=each, name="mean"))
+    assert far.refusal is None
+    assert "p, r; p, s: " in found
+
+
+def test_rows_of_a_person_are_not_limited_where_each_row_is_one() -> None:
+    session = discreet.open({"x": [1.0] * 50}, budget=9.0, ledger=":memory:", unit="person")
+    with session, pytest.raises(BadInput, match="max_rows is of a person's rows, and here each row is a person"):
+        session.count(max_rows=2, epsilon=0.1)

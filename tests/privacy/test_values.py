@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import BadInput
 from discreet.privacy.values import (
+    ClassCoefficients,
     ClassCounts,
     Clusters,
     Coefficients,
@@ -58,6 +59,7 @@ VALUES: list[Value] = [
     StepCurve(np.array([1.0, 2.0, 4.0]), np.array([0.9, 0.5, 0.25]), falls=True),
     CrossCounts(("sex", "ill"), (("F", None), (True,)), np.array([3, 3, 4, 4, 7, 7]), 2),
     ClassCounts(("no", True), ("age", "sex"), ((50.0,), ("F", None)), (True, False), np.arange(14), 1.5),
+    ClassCoefficients(np.array([[1.0], [3.0]]), np.array([0.5, -2.0]), ("age",), ("low", "mid", "top")),
     Components(np.array([0.7]), 0.7, np.array([[0.6, 0.8]]), np.zeros(2), np.ones(2), ("age", "bmi")),
     SyntheticTable(("sex", "ill"), (("F",), (True,)), ((0, 1),), np.array([6, 5, 1, 4.5, 1.5, 4, 1, 0.5, 0.5])),
     Comparison(np.array([0.5, 1.25, 2.5, 2.0]), ("new", "old"), 0.003, 0.0004),

@@ -48,6 +48,9 @@ def questions() -> dict[str, Callable[[], Any]]:
         "vote": lambda: discreet.fit(lambda x: "yes", bmi, aggregator="vote", labels=["yes", "no"], **bare),
         "linear regression": lambda: discreet.linear_regression("systolic_bp ~ age + bmi", frame, **both),
         "logistic regression": lambda: discreet.logistic_regression(rows[:, :2], ill, **both),
+        "multinomial regression": lambda: discreet.multinomial_regression(
+            rows[:, :2], np.digitize(age, [25, 50]), classes=[0, 1, 2], **both
+        ),
         "poisson regression": lambda: discreet.poisson_regression(rows[:, :2] / 50, np.round(age / 20), **both),
         "sgd": lambda: discreet.sgd("squared", rows[:, :1] / 50, top / 100, size=8000, **both),
         "kmeans": lambda: discreet.kmeans(rows[:, :2], 3, **both),

@@ -174,7 +174,7 @@ def enrol(desk: Desk) -> None:
     for name, role in PEOPLE:
         desk.people.add(name, role, salt, kept, by=None, now=desk.clock())
     for name in ("ann", "bob"):
-        desk.allot(desk.settings.source[0], name, 1.0, 1e-7, by="sue")
+        desk.parts.allot(desk.settings.source[0], name, 1.0, 1e-7, by="sue")
 
 
 def world_in(folder: Path, **settings: Any) -> Iterator[World]:

@@ -39,6 +39,20 @@ def test_a_question_waits_for_the_steward_and_then_has_its_answer(world: World) 
         assert set(remote.mean("age", epsilon=0.1, groupby="sex", keys=["F", "M"])) == {"F", "M"}
 
 
+def test_a_fit_is_sent_by_name_or_as_code(world: World) -> None:
+    text = plan_text("fit", ["Ridge(alpha=2.0)", ["age"], "weight"], {"epsilon": 0.5, "delta": 1e-7})
+    asked = understood(text, world.source, "ann", world.desk.folder).bound.plan.release[0]
+    assert (asked.estimator, asked.columns, asked.outcome, asked.code) == ("Ridge(alpha=2.0)", ["age"], "weight", None)
+    code = "def estimate(X, y):\n    return [1.0]\n"
+    options = {"epsilon": 0.9, "estimator": code, "names": ["m"], "blocks": 200}
+    asked = understood(
+        plan_text("fit", ["age", "weight"], options), world.source, "ann", world.desk.folder
+    ).bound.plan.release[0]
+    assert (asked.code, asked.columns, asked.outcome) == (code, "age", "weight")
+    with pytest.raises(BadInput, match="by its name"):
+        plan_text("fit", [len, "age"], {"epsilon": 0.5})
+
+
 def test_what_the_server_refuses_is_raised_in_its_words(world: World) -> None:
     with connected(world) as remote:
         with pytest.raises(OverBudget, match="left"):

@@ -56,7 +56,7 @@ def running(
     assert steward is not None
     for place in range(analysts):
         desk.enrol(f"person{place}", "analyst", by=None, password=PASSWORD)
-        desk.allot(desk.settings.source[0], f"person{place}", 9000.0, 0.0, by="sue")
+        desk.parts.allot(desk.settings.source[0], f"person{place}", 9000.0, 0.0, by="sue")
     terms = {"epsilon": 99.0, "delta": 0.0, "days": 366.0}
     desk.make_rule(desk.settings.source[0], steward, ["age"], analyst="", **terms)
     desk.close()

@@ -12,7 +12,7 @@ from discreet.service.asked_plan import to_form, to_text
 from discreet.service.settings import CodebookColumn
 from discreet.service.views import worded
 
-BLANK = {"where": "", "outcome": "", "groupby": "", "title": "", "options": ""}
+BLANK = {"estimator": "", "code": "", "where": "", "outcome": "", "groupby": "", "title": "", "options": ""}
 
 
 def test_form_and_text_are_two_views_of_one_plan() -> None:

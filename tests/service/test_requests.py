@@ -66,7 +66,7 @@ def test_when_an_answer_leaves_depends_on_approvals_alone() -> None:
 
 @pytest.mark.claim("service_requests.1")
 def test_nobody_approves_their_own_request_or_one_twice(world: World) -> None:
-    world.desk.allot(world.source, "sue", 0.5, 0.0, by="sam")
+    world.desk.parts.allot(world.source, "sue", 0.5, 0.0, by="sam")
     own = world.submit("sue")
     with pytest.raises(BadInput, match="of their own"):
         world.desk.approve(own, world.person("sue"))

@@ -56,7 +56,7 @@ def test_a_source_is_added_asked_changed_and_closed(place: World) -> None:
     assert place.post("sue", "/sources/add", view="text", text=TEXT, action="add").status_code == 303
     source = place.desk.sources.named("clinic")
     assert source is not None
-    place.desk.allot(source, "ann", 0.5, 0.0, by="sue")
+    place.desk.parts.allot(source, "ann", 0.5, 0.0, by="sue")
     which = place.desk.submit(plan(), source, place.person("ann")).id
     place.answered(which)
     assert place.signed_in("ann").get(f"/requests/{which}").text.count("Answers") >= 1
@@ -89,7 +89,7 @@ def test_what_was_approved_before_a_source_changed_is_not_charged(place: World) 
     place.desk.sources.declare(record(), by="sue")
     source = place.desk.sources.named("clinic")
     assert source is not None
-    place.desk.allot(source, "ann", 0.5, 0.0, by="sue")
+    place.desk.parts.allot(source, "ann", 0.5, 0.0, by="sue")
     first, second = (place.desk.submit(plan(title=title), source, place.person("ann")).id for title in ("One",) * 2)
     assert first == second
     place.desk.sources.declare(record(data={"types": {"age": "number"}}), by="sue", changes="clinic")

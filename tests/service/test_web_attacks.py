@@ -136,7 +136,7 @@ def test_roles_open_their_own_pages_only(world: World) -> None:
 def test_a_steward_approves_the_plan_that_was_shown_and_not_their_own(world: World) -> None:
     which = world.submit()
     assert world.post("sue", f"/inbox/{which}/approve", plan="0" * 64).status_code == 409
-    world.desk.allot(world.source, "sue", 0.5, 0.0, by="sam")
+    world.desk.parts.allot(world.source, "sue", 0.5, 0.0, by="sam")
     own = world.desk.requests.find(world.submit("sue", plan(columns="weight")))
     assert own is not None
     assert world.post("sue", f"/inbox/{own.id}/approve", plan=own.plan).status_code == 403
@@ -331,15 +331,23 @@ def test_an_unforeseen_error_has_the_same_headers_and_one_sentence(
     assert "what was asked" not in "".join(capfd.readouterr())
 
 
-def test_code_of_an_analyst_is_not_run(world: World) -> None:
-    """Neither in the text of a plan nor through the interface for programs: a plan holds no code."""
+def test_code_is_named_by_no_path_and_by_no_option(world: World) -> None:
+    """Neither in the text of a plan nor through the interface for programs."""
     header = world.token("ann", "ask")
     for statistic in ("fit", "custom_test"):
         for given in ("", 'options = { estimator = "/etc/passwd:f" }', 'options = { estimator = "os:getcwd" }'):
             text = plan(statistic=statistic, more=given)
             page = world.post("ann", "/ask/people/price", view="text", text=text)
-            assert f"{statistic} runs code" in page.text
+            assert "runs code that a plan cannot hold" in page.text or "fit needs one of" in page.text
             for path in ("plans/price", "requests"):
                 done = world.client().post(f"/api/v1/{path}", json={"table": "people", "plan": text}, headers=header)
                 assert done.status_code == 422, path
     assert world.desk.requests.listed({}) == []
+
+
+def test_nobody_revokes_the_token_of_another(world: World) -> None:
+    header, other = world.token("ann", "ask"), world.token("bob", "ask")
+    which = world.desk.people.tokens("ann")[0].id
+    assert world.client().delete(f"/api/v1/tokens/{which}", headers=other).status_code == 422
+    assert world.post("bob", f"/account/tokens/{which}/revoke").status_code in (404, 422)
+    assert world.client().get("/api/v1/tables", headers=header).status_code == 200

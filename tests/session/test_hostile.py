@@ -18,7 +18,7 @@ from discreet.privacy.declaration import declared
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
 from discreet.session import asked as prepare
-from discreet.statistics.mean import BoundedMean
+from discreet.statistics.bounded_mean import BoundedMean
 from discreet.tables import table as tables
 from discreet.tables.opening import read
 from discreet.tables.wanted import Terms

@@ -18,7 +18,7 @@ from discreet.ledger import Ledger
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.release import Groups, Release
 from discreet.session import Session
-from discreet.statistics.mean import BoundedMean
+from discreet.statistics.bounded_mean import BoundedMean
 from discreet.tables.opening import read
 
 RNG = np.random.default_rng(7)
@@ -309,7 +309,7 @@ def test_all_rows_of_a_person_go_to_one_block(tmp_path: Path) -> None:
 
 
 def test_any_mechanism_runs_on_columns(private: Session) -> None:
-    from discreet.statistics.mean import BoundedMean
+    from discreet.statistics.bounded_mean import BoundedMean
 
     mechanism = BoundedMean(0, 60, 1.0, neighbours=Neighbours.ADD_OR_REMOVE, unit="row")
     assert abs(private.run(mechanism, "bmi").value - PEOPLE["bmi"].mean()) < 0.5

@@ -22,6 +22,7 @@ OWN: dict[str, dict[str, Any]] = {
     "logistic_regression": {"y": "smokes", "delta": 1e-6},
     "maximum_likelihood": {"model": "norm", "delta": 1e-6},
     "mean_test": {"null": 27.0},
+    "multinomial_regression": {"y": "sex", "classes": ["F", "M"]},
     "naive_bayes": {"y": "sex", "classes": ["F", "M"]},
     "poisson_regression": {"X": ["age"], "y": "visits"},
     "sgd": {"loss": "logistic", "y": "smokes"},

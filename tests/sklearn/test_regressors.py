@@ -47,6 +47,31 @@ class Listed(PrivateLogisticRegression):
         return super()._rows(np.array(X) if isinstance(X, list) else X, reset=reset)
 
 
+class Classed(PrivateLogisticRegression):
+    """The same, with the classes of each check, every row 60 times, of which the class of some is another: the checks'
+    tables are small, and their classes often apart."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:  # noqa: N803
+        declared = self.classes
+        try:
+            found = sorted(set(np.asarray(y).ravel().tolist())) if y is not None else []
+            self.classes = found if len(found) > 1 else declared
+            return super().fit(X, y, sample_weight)
+        finally:
+            self.classes = declared
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:  # noqa: N803
+        rows = super()._rows(np.array(X) if isinstance(X, list) else X, reset=reset)
+        return np.tile(rows, (60, 1)) if reset else rows
+
+    def _checked(self, outcome: Any, rows: Any) -> Any:
+        found, named = np.tile(super()._checked(outcome, rows[: len(rows) // 60]), 60), list(self.classes)
+        others = dict(zip(named, [*named[1:], named[0]], strict=True))
+        for cut in (len(found) // 4, len(found) // 8):  # an eighth are of the next class, an eighth of the one after
+            found[:cut] = [others.get(one, one) for one in found[:cut].tolist()]
+        return found
+
+
 class Counted(PrivateNaiveBayes):
     """The same, and the classes of each check, of which some have two and some three."""
 
@@ -80,6 +105,7 @@ class Repeated(PrivateLinearRegression):
 
 MODELS = {
     "logistic": Listed(1000.0, bounds=(-5, 5)),
+    "multinomial": Classed(200.0, 1e-6, classes=(0, 1, 2)),
     "linear": Repeated(20.0),
     "naive Bayes": Counted(1000.0, bounds=(-5, 5), classes=(0, 1, 2)),
 }
@@ -139,6 +165,12 @@ def test_weights_and_several_classes() -> None:
     assert abs(model.class_count_.sum() - 6000) < 200
     again = pickle.loads(pickle.dumps(model))
     assert (again.predict(x) == model.predict(x)).all()
+    lines = PrivateLogisticRegression(3.0, 1e-6, classes=("low", "mid", "top"), random_state=1).fit(x, grades)
+    assert lines.score(x, grades) > 0.55
+    assert lines.coef_.shape == (3, 2)
+    assert (lines.predict(x) == lines.release_.value.predict(x)).all()
+    with pytest.raises(BadInput, match="with more than two classes"):
+        lines.fit(x, grades, near[:6000])
 
 
 def test_what_is_refused() -> None:

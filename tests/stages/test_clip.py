@@ -31,7 +31,7 @@ from discreet.stages.clip import (
     sensitivity_of,
     steps_of,
 )
-from discreet.statistics.mean import BoundedMean
+from discreet.statistics.bounded_mean import BoundedMean
 from discreet.statistics.normal import GaussianMean
 
 HALF = 2**BITS

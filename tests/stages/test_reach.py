@@ -52,7 +52,7 @@ def test_a_score_that_moves_too_far_is_found_out(
 ) -> None:
     if mutant == "two for one":
         true = reach.farther
-        monkeypatch.setattr(reach, "farther", lambda values, centre: 3 * true(values, centre))
+        monkeypatch.setattr(reach, "farther", lambda *given: tuple(3 * side for side in true(*given)))
     else:
         monkeypatch.setattr(reach, "sides_moved", lambda neighbours: 1)
         if relation is ADD:
@@ -65,11 +65,12 @@ def test_a_score_that_moves_too_far_is_found_out(
 
 @pytest.mark.claim("reach.1")
 @pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("near_zero", [False, True])
 @pytest.mark.parametrize("flags", [0.0, 0.004, 1.0])
-def test_all_that_is_drawn_comes_to_epsilon(relation: Neighbours, flags: float) -> None:
+def test_all_that_is_drawn_comes_to_epsilon(relation: Neighbours, flags: float, near_zero: bool) -> None:
     rows = (np.random.default_rng(0).random(4000) < flags) * np.random.default_rng(1).normal(size=4000)
     recorder = Recorder(Seeded(0))
-    tail = find_tail(rows, Fraction(1, 3), size=4000, neighbours=relation, rng=recorder)
+    tail = find_tail(rows, Fraction(1, 3), size=400, near_zero=near_zero, neighbours=relation, rng=recorder)
     spent = pure(recorder.spent)
     assert pure(tail.stages.loss) == (Fraction(1, 3), Fraction(0))
     assert spent is not None
@@ -90,16 +91,17 @@ def test_grid_points_and_the_records_beyond_them() -> None:
     assert edge(0) == 0.0
     one = 1023 << PARTS
     assert [edge(one + k) for k in range(9)] == [1 + k / 8 for k in range(9)]
-    above = farther(np.array([0.0, 1.0, 1.1, 1.125, -2.0, math.inf, math.nan]), 0.0)
-    assert above[0] == 5  # missing counts as at the centre
-    assert above[one : one + 3].tolist() == [4, 2, 2]
-    assert above[TOP - 2 :].tolist() == [1, 0]
+    above, below = farther(np.array([0.0, 1.0, 1.1, 1.125, -2.0, math.inf, math.nan, -1.0]), 0.0)
+    assert (above[0], below[0]) == (4, 2)  # missing counts as at the centre
+    assert above[one : one + 3].tolist() == [3, 1, 1]
+    assert below[one - 1 : one + 9].tolist() == [2] + [1] * 8 + [0]
+    assert above[TOP - 2 :].tolist() == [1, 1]
 
 
 @pytest.mark.claim("reach.2")
 def test_where_data_end_the_end_is_found() -> None:
     """1,000 ones among zeros, 100 records wanted beyond: the first grid point that none is beyond is 1 itself."""
-    above = farther(np.repeat([0.0, 1.0], [9000, 1000]), 0.0)
+    above = farther(np.repeat([0.0, 1.0], [9000, 1000]), 0.0)[0]
     terms: dict[str, Any] = {"sensitivity": Fraction(1), "cost": Choice(Fraction(1, 2))}
     found = [edge(on_grid(above, Fraction(100), far_prior(), rng=Seeded(seed), **terms)) for seed in range(40)]
     assert found == [1.0] * 40

@@ -11,11 +11,12 @@ from discreet.friendly.refine import RefinedMean
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import check, refusal_of
+from discreet.statistics.bounded_mean import BoundedMean
 from discreet.statistics.count import Count
 from discreet.statistics.covariance import Covariance
 from discreet.statistics.density import BinnedDensity
 from discreet.statistics.family import FAMILIES, GAUSSIAN
-from discreet.statistics.mean import BoundedMean, RankClippedMean
+from discreet.statistics.mean import RankClippedMean
 from discreet.statistics.multivariate_gaussian import MultivariateGaussian
 from discreet.statistics.normal import GaussianMean
 from discreet.statistics.quantile import Quantile

@@ -1,6 +1,7 @@
 """The ladder for covariances."""
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,11 @@ def test_refusals_come_before_any_draw_or_after_a_release() -> None:
         Covariance(1.0, 1e-2).release(np.ones((1000, 2)), door)
     assert door.log == []
     still = Covariance(4.0, 1e-6).release(np.ones((2000, 2)), door)
-    assert "column 0" in str(still.refusal)
+    assert "'x0' is the same" in str(still.refusal)
+    table = {"age": np.arange(2000.0), "sex": np.ones(2000)}
+    for verb in (discreet.covariance, discreet.fit_normal, partial(discreet.pca, k=1)):
+        named = verb(table, epsilon=8.0, delta=1e-6, rng=Seeded(0))
+        assert "'sex' is the same" in str(named.refusal)
     assert door.log
 
 

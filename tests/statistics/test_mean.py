@@ -15,11 +15,13 @@ from discreet.accounting.compose import implies
 from discreet.accounting.currency import pure
 from discreet.audit.replay import Recorder, drawn
 from discreet.audit.worlds import HOSTILE
-from discreet.errors import BadInput
+from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
-from discreet.statistics.mean import BoundedMean, RankClippedMean, plan_mean
+from discreet.stages.reach import Tail, stages
+from discreet.statistics.bounded_mean import BoundedMean
+from discreet.statistics.mean import NOWHERE, RankClippedMean, plan_mean, tail_mean
 from discreet.statistics.normal import GaussianMean
 
 BOTH = list(Neighbours)
@@ -56,33 +58,8 @@ def test_every_small_pair_without_bounds(relation: Neighbours) -> None:
     audit.check(replace(mechanism, size=None), audit.numbers(relation, 2)[::8], hostile_values=False).require()
 
 
-@pytest.mark.claim("mean.2")
-@pytest.mark.parametrize("relation", BOTH)
-def test_every_small_pair_with_bounds(relation: Neighbours) -> None:
-    pairs = audit.numbers(relation, 3)[:: 12 if relation is REPLACE else 4] + world(relation, 40)
-    audit.check(BoundedMean(0.0, 2.0, 1.0, neighbours=relation), pairs, hostile_values=False).require()
-
-
-@pytest.mark.study
-@pytest.mark.claim("mean.2")
-@pytest.mark.parametrize("relation", BOTH)
-def test_outputs_do_not_refute_the_claim(relation: Neighbours) -> None:
-    crowd = [0.5] * 12
-    left, right = ([*crowd, 0.0], [*crowd, 1.0]) if relation is REPLACE else (crowd, [*crowd, 1.0])
-    told = audit.distinguish(
-        BoundedMean(0.0, 1.0, 3.0, neighbours=relation),
-        left,
-        right,
-        runs=700,
-        seed=1,
-        feature=lambda release: release.value,
-    )
-    assert not told.violated
-    assert told.epsilon > 0.2
-
-
 @pytest.mark.claim("mean.1")
-@pytest.mark.claim("mean.2")
+@pytest.mark.claim("bounded_mean.1")
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, Fraction(2, 3)])
 def test_the_stages_are_what_is_drawn_and_sum_to_epsilon(epsilon: Any) -> None:
     whole = Fraction(str(epsilon))
@@ -142,41 +119,6 @@ def test_coverage_and_width_without_bounds(relation: Neighbours) -> None:
         assert np.median(widths[name]) < 2, name
 
 
-@pytest.mark.claim("mean.4")
-@pytest.mark.parametrize("relation", BOTH)
-@pytest.mark.parametrize("size", [20, 2000])
-def test_coverage_with_bounds(relation: Neighbours, size: int) -> None:
-    shapes: list[tuple[Draw, float]] = [
-        (lambda g, n: g.random(n), 0.5),
-        (lambda g, n: g.beta(2, 20, size=n), 2 / 22),
-        (lambda g, n: np.full(n, 0.9), 0.9),
-        (lambda g, n: g.normal(0.3, 0.01, size=n), 0.3),
-    ]
-
-    def draw(index: int) -> tuple[Any, float]:
-        shape, truth = shapes[index % 4]
-        return BoundedMean(0, 1, 1.0, neighbours=relation).release(
-            shape(np.random.default_rng(index), size), Seeded(index)
-        ), truth
-
-    seen = audit.coverage(draw, runs=240)
-    assert seen.holds
-    assert seen.share > 0.93
-
-
-def test_bounded_noise_is_what_the_formula_says() -> None:
-    rows = np.linspace(0, 1, 1001)
-    spread: Any = BoundedMean(0, 1, 1.0).release(rows, Seeded(0)).spread
-    assert spread.laplace == pytest.approx(1 / 1001, rel=1e-6)
-    assert spread.sampling == pytest.approx(math.sqrt(1 / 12 / 1001), rel=0.1)
-
-
-def test_where_people_are_added_or_removed_the_noise_grows_from_the_middle_to_the_bounds() -> None:
-    for place in (0.5, 0.75, 1.0):
-        spread: Any = BoundedMean(0, 1, 1.0, neighbours=ADD).release(np.full(10**6, place), Seeded(0)).spread
-        assert spread.laplace == pytest.approx(math.sqrt(0.5 + 3 * (place - 0.5) ** 2) / 1e6, rel=1e-3)
-
-
 def test_the_release_says_who_can_be_invisible() -> None:
     people = np.random.default_rng(0).exponential(size=3000)
     release = RankClippedMean(0.2).release(people, Seeded(0))
@@ -226,6 +168,93 @@ def test_a_very_flat_tail_is_limited_until_there_are_many_people() -> None:
         assert ("after limiting" in str(release).splitlines()[0]) == limited
 
 
+NEAR: dict[str, Draw] = {
+    "normal": lambda g, n: g.normal(size=n),
+    "t3": lambda g, n: g.standard_t(3, size=n),
+    "lognormal": lambda g, n: g.lognormal(0, 0.8, size=n),
+    "rounded": lambda g, n: np.round(g.normal(170, 10, size=n)),
+    "truth": lambda g, n: (g.random(n) < 0.3) * 1.0,
+    "90 away": lambda g, n: g.normal(90, 1, size=n),
+    "false: far away": lambda g, n: g.normal(1.7e9, 3600, size=n),
+}
+
+
+def named(release: Any, people: Any) -> float:
+    """The mean of values limited as the first line of a release says, in a large population."""
+    found = re.search(r"between (-?[\d.e+-]+) and (-?[\d.e+-]+)", release.interval().about)
+    assert found is not None
+    return float(np.clip(people, float(found[1]), float(found[2])).mean())
+
+
+@pytest.mark.claim("mean.2")
+@pytest.mark.parametrize("relation", BOTH)
+def test_a_mean_near_zero_is_told_from_fewer_people_and_a_false_declaration_is_refused_or_held(
+    relation: Neighbours,
+) -> None:
+    """n epsilon of 130 (REPLACE: 260). All shapes together: a true 0.95 fails once in ten million; what was declared
+    and is false is refused, or missed, by an answer, no more often than other intervals miss."""
+    runs, size = 12 if relation is ADD else 10, 130 if relation is ADD else 260
+    mechanism = RankClippedMean(1.0, relation, near_zero=True)
+    held, wrong, answered = [], 0, 0
+    for name, draw in NEAR.items():
+        people = draw(np.random.default_rng(0), 10_000)
+        for run in range(runs):
+            release = mechanism.release(draw(np.random.default_rng([run, 1]), size), Seeded(run))
+            if release.refusal is not None:
+                continue
+            low, high = release.interval()
+            inside = low <= named(release, people) <= high
+            if name.startswith("false"):
+                wrong += not inside
+            else:
+                held.append(inside)
+                answered += 1
+    assert answered > 0.5 * runs * (len(NEAR) - 1)
+    assert np.mean(held) > 0.87
+    assert wrong <= 0.2 * runs
+
+
+@pytest.mark.claim("mean.2")
+@pytest.mark.parametrize("relation", BOTH)
+def test_a_declaration_changes_shares_by_public_numbers_alone(relation: Neighbours) -> None:
+    """42 rows of which 42 and 84 are enough at most: n epsilon is between what is needed with it and without."""
+    epsilon = Fraction(7, 2) * (2 if relation is REPLACE else 1)
+    mechanism = RankClippedMean(epsilon, relation, near_zero=True)
+    assert mechanism.release([*CROWD, 0.0, 1.0], Seeded(1)).refusal is None
+    audit.check(mechanism, world(relation, 8), hostile_values=False).require()
+    assert pure(drawn(mechanism, np.asarray(CROWD))) == (epsilon, Fraction(0))
+    sizes = (120, 119, 180) if relation is ADD else (240, 239, 360)
+    RankClippedMean(1.0, relation, near_zero=True).check(sizes[0])
+    for near, size in ((True, sizes[1]), (False, sizes[2] - 1)):
+        with pytest.raises(Refused):
+            RankClippedMean(1.0, relation, near_zero=near).check(size)
+    RankClippedMean(1.0, relation).check(sizes[2])
+    with pytest.raises(Refused, match="near_zero=True"):
+        RankClippedMean(1.0, relation).check(sizes[2] - 1)
+    with pytest.raises(Refused, match=r"bounds=\(low, high\)$"):
+        RankClippedMean(1.0, relation).check(sizes[1])
+
+
+@pytest.mark.claim("mean.3")
+def test_a_centre_beside_the_data_is_refused_as_far_as_the_number_of_rows_may_be_off() -> None:
+    """All at 70, seen from 0: 0.73 of the far distance, which may be 0.8 if the number of rows is a tenth too large."""
+    shares = stages(1.0, 10_000, ADD)
+    tail = Tail(0.0, 96.0, 96.0, 100, 0.0, 0.0, 20.0, 10_000, 2.0, shares)
+    for off, refused in ((0.0, False), (0.1, True)):
+        found = tail_mean(np.full(10_000, 70.0), tail, 1.0, neighbours=ADD, rng=Seeded(1), off=off)
+        assert (found == NOWHERE) == refused
+
+
+def test_small_groups_are_pooled_where_the_pool_is_near_zero() -> None:
+    """Groups of 100 and 55: 155 people are too few by themselves, and enough if they are declared to be near 0."""
+    groups = [np.random.default_rng(size).normal(5, 1, size) for size in (100, 55)]
+    refused = RankClippedMean(1.0, ADD).by_group(groups, Seeded(2))
+    found = RankClippedMean(1.0, ADD, near_zero=True).by_group(groups, Seeded(2))
+    assert all("n * epsilon is" in str(one.refusal) for one in refused)
+    assert found[0].interval().low < 5 < found[0].interval().high
+    assert "too few" in str(found[1].refusal)
+
+
 def test_offsets_ties_and_extreme_values() -> None:
     generator = np.random.default_rng(0)
     base = generator.exponential(size=4000)
@@ -264,6 +293,9 @@ def test_the_planner_goes_by_public_quantities() -> None:
         (lambda: BoundedMean(0, math.nan, 1.0), "bounds"),
         (lambda: BoundedMean(0, 1, -1.0), "epsilon"),
         (lambda: plan_mean(10, 1.0, bounds=(3, 3)), "bounds"),
+        (lambda: plan_mean(10, 1.0, bounds=(0, 3), near_zero=True), "near_zero"),
+        (lambda: plan_mean(10, 1.0, model="gaussian", near_zero=True), "near_zero"),
+        (lambda: RankClippedMean(1.0, near_zero=100), "near_zero"),  # type: ignore[arg-type]
         (lambda: plan_mean(10, 1.0, 0.5), "delta"),
         (lambda: plan_mean(10, 1.0, sigma=-1.0), "sigma"),
         (lambda: plan_mean(10, 1.0, neighbours=ADD), "size"),

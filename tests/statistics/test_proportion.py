@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -264,3 +265,13 @@ def test_a_test_is_checked_before_any_data() -> None:
             ProportionTest(**({"null": 0.5} | arguments))
     named = ProportionTest(Fraction(1, 3), 1.0).release([1, 0, 0], Seeded(1)).name  # type: ignore[arg-type]
     assert "0.333333" in named
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_or_remove"])
+def test_a_test_tells_the_share_with_the_interval_of_the_same_count(relation: str) -> None:
+    asked: dict[str, Any] = {"epsilon": 1.0, "neighbours": relation, "missing": "keep"}
+    entries = [k % 3 == 0 for k in range(1500)]
+    tested = proportion_test(entries, 0.3, **asked, rng=Seeded(1))
+    share = proportion(entries, **asked, rng=Seeded(1)).shown().numbers[0]
+    value, bar = share.told
+    assert f"the share is {value}, with a 95% confidence interval of {bar} from the same noisy count" in str(tested)

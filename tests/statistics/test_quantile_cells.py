@@ -13,16 +13,8 @@ from hypothesis import strategies as st
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
 from discreet.noise.choose import Choose
-from discreet.noise.choose_float import (
-    BINADES,
-    LARGEST_KEY,
-    Staircase,
-    cell_tops,
-    float_of,
-    keys_of,
-    multiples,
-    uniform,
-)
+from discreet.noise.choose_float import BINADES, LARGEST_KEY, Staircase, cell_tops, float_of, keys_of, uniform
+from discreet.noise.float_cells import multiples
 from discreet.noise.order_statistics import Ordered
 from discreet.noise.randomness import Seeded
 from discreet.privacy.loss import Choice

@@ -13,9 +13,10 @@ from discreet.audit.replay import Recorder, drawn, exceeds
 from discreet.errors import BadInput, DiscreetError, Refused
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
-from discreet.statistics import survey as module
+from discreet.statistics import survey_sums as module
 from discreet.statistics.survey import WeightedMean
 from discreet.statistics.survey_design import Design, survey_rows
+from discreet.statistics.survey_sums import Units
 
 BOTH = list(Neighbours)
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -90,6 +91,23 @@ def test_a_smaller_sensitivity_is_found_out(relation: Neighbours, monkeypatch: p
     mechanism = WeightedMean(16.0, bounds=(0, 5), largest=3.0, neighbours=relation)
     with pytest.raises(DiscreetError):
         audit.check(mechanism, [pair], hostile_values=False).require()
+
+
+@pytest.mark.claim("survey_design.1")
+def test_a_record_of_no_listed_cluster_is_in_none() -> None:
+    rows = survey_rows({"x": np.ones(6), "clusters": np.array([0, 1, 1, 7, None, 9], dtype=object)})
+    units = Units(1.0, 0.0, 1.0, 4, design=Design.of([0, 1], stratified=False))
+    assert units.sums(rows) == ([16, 32], [0, 0], 0)
+    assert units.sums(rows[3:]) == ([0, 0], [0, 0], 0)
+
+
+def test_a_total_limits_values_to_bounds_of_any_place() -> None:
+    """Bounds that are not about 0: a step is of the larger end, and what is below the lower end counts as that."""
+    rows = np.array([[1.0, 1.0], [9.0, 1.0], [5.0, 0.5], [np.nan, 1.0]])
+    units = Units(1.0, 0.0, 8.0, 4, (4.0, 8.0))
+    weighed, steps = units.of(rows)
+    assert weighed.tolist() == [16, 16, 8, 16]
+    assert steps.tolist() == [8, 16, 10, 8]
 
 
 @pytest.mark.claim("survey.2")
@@ -252,3 +270,12 @@ def test_whoever_is_in_no_listed_cluster_counts_nowhere() -> None:
         [[1.0, 1.0, 1, "a"], [1.0, 1.0, "2", "b"], [1.0, 1.0, 3, "a"], [1.0, 1.0, 1, "c"], [1.0, 1.0, None, "a"]]
     )
     assert SCHOOLS.cluster(rows).tolist() == [0, 3, -1, -1, -1]
+
+
+def test_clusters_without_weights_speak_of_no_weights() -> None:
+    table = {"x": [k % 10 for k in range(3000)], "c": [k % 12 for k in range(3000)]}
+    with discreet.open(table, budget=9.0, ledger=":memory:", unit="person", rng=Seeded(1)) as session:
+        found = session.mean("x", epsilon=2.0, bounds=(0, 9), clusters="c", design=list(range(12)))
+    assert found.interval().about == "the mean of the population, people drawn in these clusters"
+    assert "weight" not in " ".join(found.provenance.notes)
+    assert "mean of x, clusters c" in str(found)

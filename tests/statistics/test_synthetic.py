@@ -130,7 +130,7 @@ def test_refusals_read_public_numbers_and_found_categories() -> None:
     ("options", "words"),
     [
         ({}, "needs delta above 0"),
-        ({"levels": {"a": [1], "c": [2]}}, "'c', which is no column"),
+        ({"levels": {"a": [1], "c": [2]}}, "'c', which is none of the columns"),
         ({"levels": [[1], [2]]}, "a list for each column by its name"),
         ({"levels": {"a": [1], "b": [1]}, "edges": {"a": [0, 1]}}, "'a' has levels and edges"),
         ({"levels": {"a": range(60_000), "b": range(60_000)}}, "more than 100000 categories"),
@@ -363,3 +363,13 @@ def test_the_number_of_rows_allows_for_each_count_that_is_rounded() -> None:
     draws = np.rint(np.random.default_rng(0).normal(0.0, noise.sigma, (20_000, many))).sum(axis=1)
     missed = float(np.mean(np.abs(draws) > spread.radii(0.95)[0]))
     assert missed <= 0.05 / (1 + 2 * many) * 2  # without the roundings it would be ten times as many
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_delta_that_the_noise_takes_is_refused_with_one_that_works(known: bool) -> None:
+    table = {"a": [0, 1] * 400, "b": [0, 1] * 400}
+    asked: dict[str, Any] = {"epsilon": 2.0, "levels": {"a": [0, 1], "b": [0, 1]} if known else None}
+    with pytest.raises(BadInput, match=r"delta is 1e-12, .* give delta=1e-09 or more") as error:
+        discreet.synthetic(table, delta=1e-12, **asked)
+    assert ("or delta=0" in str(error.value)) is known  # categories that are to be found need one
+    assert discreet.synthetic(table, delta=1e-9, **asked, rng=discreet.Seeded(1)).refusal is None

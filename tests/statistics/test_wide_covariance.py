@@ -15,7 +15,8 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.stages.octaves import Tail
 from discreet.stages.squared_tail import Doubted, SquaredTail
 from discreet.statistics import free_covariance as stages
-from discreet.statistics.covariance import Covariance
+from discreet.statistics.covariance import Covariance, MatrixSpread
+from discreet.statistics.multivariate_gaussian import NormalVectorSpread
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 WIDE = 17  # columns: the fewest that squared lengths are counted of
@@ -114,11 +115,123 @@ def test_which_tail_is_taken_follows_from_what_was_released(
         assert type(found) is kind
 
 
-def test_a_tail_made_of_noise_does_not_spoil_the_answer() -> None:
-    """One draw of some 600: noise in a count far out made the longest rows 20 times as long as they are."""
-    rng, many = np.random.default_rng(2003), 20
-    rows = rng.normal(size=(5_000, many)) @ np.linalg.cholesky(0.7 * np.eye(many) + 0.3).T
-    release = Covariance(1.0, 1e-6, neighbours=ADD).release(rows, Seeded(2003))
+@pytest.mark.claim("free_covariance.2")
+@pytest.mark.parametrize("columns", [3, 20])
+def test_a_tail_made_of_noise_does_not_spoil_the_answer(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An octave that is full by noise alone, in one run of some 600: rows that seem 1,000 times as long, or more."""
+    truth = 0.7 * np.eye(columns) + 0.3
+    rows = np.random.default_rng(3).normal(size=(5_000, columns)) @ np.linalg.cholesky(truth).T
+    far = Tail(5_000.0, 2.0**20, 40.0, 0.9, 4.0, 1e30)
+    monkeypatch.setattr(stages, "_longest", lambda *_: far)
+    release = Covariance(1.0, 1e-6, neighbours=ADD).release(rows, Seeded(3))
     found, interval = np.asarray(release.value), release.interval(0.95)
-    assert np.abs(found - (0.7 * np.eye(many) + 0.3)).max() < 0.5  # it was above 1,000
+    assert np.abs(found - truth).max() < 0.8  # noise of 1e9 without a limit
     assert (np.asarray(interval.high) - found).max() > 10  # and may be such rows, so the interval allows for them
+
+
+def test_noise_on_the_last_sum_never_hides_what_is_round() -> None:
+    """The ball's radius is at most that at which the noise, as an operator, is I."""
+    for relation, columns in ((ADD, 3), (ADD, 30), (REPLACE, 20)):
+        plan = stages.plan(1.0, 1e-6, 5_000 if relation is REPLACE else None, columns)
+        for far in (Tail(5_000.0, 1e6, 50.0, 2.0, 4.0), SquaredTail(Tail(5_000.0, 1e9, 50.0, 2.0, 4.0), columns / 2)):
+            radius, cut = plan.ball(far, 5_000.0)
+            assert plan.moved * radius**2 * math.sqrt(2 * columns) <= 5_000.0 * 1.01
+            assert cut > 4_000  # all that are said to be longer
+        near = Tail(5_000.0, 0.5 * math.sqrt(columns), 50.0, 0.2, 4.0)
+        cut = near.most(0.6 * plan.moved, *_limits(plan), power=2)
+        assert plan.ball(near, 5_000.0) == (near.at(cut), cut)
+
+
+def _limits(plan: stages.FreeStages) -> tuple[float, float]:
+    freer = plan.moved * (4.0 if plan.columns > 16 else 1.0)
+    return 2.0 * freer, 0.3 * freer
+
+
+def moment(inside: Any, drawn: Any, bias: float) -> stages.FreeMoment:
+    """What is found in a frame of four columns, with next to no noise and sampling error."""
+    turn = np.random.default_rng(4).normal(size=(4, 4)) + 2 * np.eye(4)
+    return stages.FreeMoment(
+        inside=inside,
+        drawn=drawn,
+        back=turn,
+        noise=1e-9,
+        counted=0.0,
+        bias=bias,
+        fourths=np.full((4, 4), 1e-18),
+        size=1e6,
+        often=3.0,
+        place=np.zeros(4),
+        shift=0.0,
+        lost=0.0,
+        fourth=1.0,
+        ball=(turn, np.zeros(4), 0.5, 5.0),
+    )
+
+
+@pytest.mark.claim("free_covariance.3")
+def test_what_is_cut_is_allowed_for_wherever_it_lies() -> None:
+    """Rows beyond the ball lie in any direction: the interval holds what they would add, and no less would do."""
+    rng, reached = np.random.default_rng(5), np.zeros((4, 4))
+    found = moment(np.eye(4), np.eye(4), 0.3)
+    low, high = (np.asarray(end) for end in MatrixSpread.free(found).interval(0.95))
+    for _ in range(4000):
+        v = rng.normal(size=4)
+        truth = found.back @ (np.eye(4) + 0.3 * np.outer(v, v) / (v @ v)) @ found.back.T
+        assert (low <= truth + 1e-6).all()
+        assert (truth <= high + 1e-6).all()
+        reached = np.maximum(reached, (truth - low) / (high - low))
+    assert reached.min() > 0.8  # it is no wider than that
+    assert (low <= found.back @ found.back.T).all()  # nor is the limited one left out
+
+
+@pytest.mark.claim("covariance.3")
+def test_the_interval_reaches_as_far_as_the_answer() -> None:
+    drawn = np.full((4, 4), 0.2) + 0.8 * np.eye(4)
+    spread = MatrixSpread.free(moment(np.eye(4), drawn, 0.0))
+    for confidence in (0.1, 0.95):
+        low, high = (np.asarray(end) for end in spread.interval(confidence))
+        assert ((low <= spread.value) & (spread.value <= high)).all()
+        assert ((low <= spread.estimate) & (spread.estimate <= high)).all()
+
+
+@pytest.mark.claim("free_covariance.3")
+@pytest.mark.claim("covariance.3")
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_many_skewed_columns(relation: Neighbours) -> None:
+    """Twenty of them: entries are held, answers are semidefinite, and the error is less than without drawing them."""
+    held, errors = 0.0, np.zeros(2)
+    for seed in range(2):
+        rows = np.random.default_rng(seed).gamma(2.0, size=(5_000, 20)) / math.sqrt(2)
+        release = Covariance(1.0, 1e-6, neighbours=relation).release(rows, Seeded(seed))
+        found, (low, high) = np.asarray(release.value), release.interval()
+        held += ((np.asarray(low) <= np.eye(20)) & (np.eye(20) <= np.asarray(high))).mean() / 2
+        assert np.linalg.eigvalsh(found)[0] > -1e-9
+        spread = release.spread
+        assert isinstance(spread, MatrixSpread)
+        errors += [np.linalg.norm(each - np.eye(20)) for each in (found, spread.estimate)]
+    assert held > 0.9
+    assert errors[0] < 0.7 * errors[1]
+
+
+@pytest.mark.claim("free_covariance.3")
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_fourth_moments_of_many_columns_are_not_too_small(relation: Neighbours) -> None:
+    """Rows with a tail: what is cut by the squares' own lengths, and half of the noise, are added."""
+    rng = np.random.default_rng(6)
+    rows = rng.normal(size=(20_000, 18))
+    plan = stages.plan(1.0, 1e-6, 20_000 if relation is REPLACE else None, 18)
+    found = stages.find(rows, plan, Seeded(6), size=20_000.0)
+    assert not isinstance(found, str)
+    centred = (rows - rows.mean(axis=0)) / found.scales
+    truth = (centred**2).T @ centred**2 / 20_000
+    apart = ~np.eye(18, dtype=bool)
+    assert (found.fourths >= 0.9 * truth)[apart].mean() > 0.9
+    assert np.median(found.fourths[apart]) < 4  # by lengths of rows it would be far more
+
+
+@pytest.mark.claim("multivariate_gaussian.4")
+def test_a_normal_distribution_has_the_covariance_that_its_distance_is_told_of() -> None:
+    """That of the noise: an answer that was drawn towards 0 would be farther away than the distance says."""
+    found = moment(np.eye(4), np.full((4, 4), 0.5) + 0.5 * np.eye(4), 0.1)
+    spread = NormalVectorSpread.free(found)
+    assert spread.value.covariance == pytest.approx(found.back @ found.back.T)

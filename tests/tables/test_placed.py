@@ -1,17 +1,19 @@
 """Parts that an engine works on give what reading them here gives; no noise, key or rng goes there."""
 
-from collections.abc import Callable, Iterable
-from functools import reduce
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
 import cloudpickle
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 from benchmarks.cluster_questions import NAMES, SOME, WEIGHTED, asked, every, rows, weighted
+from tests.unruly import Unruly, as_data
 
 import discreet
 from discreet import Seeded
@@ -19,6 +21,8 @@ from discreet.engines import Local
 from discreet.errors import BadInput, NotAnswered
 from discreet.plan.bound_plan import bind
 from discreet.plan.plan_file import parse_plan
+from discreet.tables.per_person import one_each
+from discreet.tables.placed import Afar
 
 
 class Elsewhere:
@@ -34,7 +38,7 @@ class Elsewhere:
         away = [cloudpickle.dumps((kernel, part)) for part in parts]
         self.sent += away
         calls = [cloudpickle.loads(each) for each in reversed(away)]
-        return reduce(merge, [work(part) for work, part in calls]) if calls else None
+        return reduce(merge, [as_data(work(part)) for work, part in calls]) if calls else None
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +76,82 @@ def test_other_files_are_read_elsewhere_too(kind: str, tmp_path: Path) -> None:
         there, here = (asked(tmp_path / ending, engine, name, arguments, types=types) for engine in (Elsewhere(), None))
         assert there == here
     assert asked(tmp_path / "csv", Local(2), name, arguments) == asked(tmp_path / "csv", None, name, arguments)
+
+
+FRAME: Any = object()
+
+
+class Shuffled(Elsewhere):
+    """An engine of frames whose rows come in another order each time; rows of a person are brought together there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unruly, self.times = Unruly(7), 0
+
+    def opened(self, frame: Any) -> Any:
+        return self if frame is FRAME else None
+
+    description, empty = "a frame of this test", rows().slice(0, 0)
+
+    def size(self) -> int:
+        return 2000
+
+    def parts(self, columns: Iterable[str]) -> list[Any]:
+        self.times += 1
+        order = np.random.default_rng(self.times).permutation(2000)
+        table = rows().select(list(columns)).take(order)
+        return [Afar(number, partial(_slice, table, number)) for number in range(4)]
+
+    def exchange(self, *given: Any) -> Any:
+        return self.unruly.exchange(*given)
+
+
+def _slice(table: pa.Table, number: int) -> Iterator[Any]:
+    yield {name: pa.concat_arrays(table.column(name).chunks)[number * 500 :][:500] for name in table.column_names}
+
+
+UNSTEADY: dict[str, tuple[str, dict[str, Any]]] = {
+    "texts": ("histogram", {"x": "label", "categories": ["no", "yes"]}),
+    "groups": ("mean", {"x": "x", "bounds": (-3, 3), "groupby": "label", "keys": ["no"]}),
+    "a condition": ("mean", {"x": "x", "bounds": (-3, 3), "where": "label == 'no'"}),
+    "truths": ("proportion", {"x": "flag"}),
+    "at most so many": ("mean", {"x": "x", "bounds": (-3, 3), "max_rows": 2}),
+    "the last": ("median", {"x": "x", "per_person": "last"}),
+    "counted by group": ("count", {"groupby": "x", "keys": [1.0]}),
+}
+
+
+@pytest.mark.claim("per_person.2")
+@pytest.mark.parametrize("kind", UNSTEADY)
+def test_a_frame_has_no_first_row_of_a_person(kind: str, folder: Path) -> None:
+    name, arguments = UNSTEADY[kind]
+    with discreet.open(
+        FRAME, person="id", budget=discreet.Budget(99.0), ledger=":memory:", engine=Shuffled(), rng=Seeded(1)
+    ) as session:
+        with pytest.raises(BadInput, match=r"no order that stays.*rows of files have an order") as error:
+            session.ask(name, **arguments, epsilon=9.0)
+        assert session.balance.spent.epsilon == 0
+        if "per_person={" in str(error.value) and kind != "at most so many":
+            column = str(error.value).partition("per_person={'")[2].partition("'")[0]
+            rule = "mean" if column == "x" else "any"
+            assert session.ask(name, **{**arguments, "per_person": {column: rule}}, epsilon=9.0).refusal is None
+    with discreet.open(folder, person="id", budget=99.0, ledger=":memory:", engine=Elsewhere(), rng=Seeded(1)) as files:
+        assert files.ask(name, **arguments, epsilon=9.0) is not None  # as is advised
+
+
+@pytest.mark.claim("per_person.2")
+@pytest.mark.parametrize("rule", ["mean", "max"])
+def test_rows_that_are_shuffled_change_no_digit_of_a_person(rule: str) -> None:
+    question = {"x": "x", "epsilon": 20.0, "per_person": rule}
+    ask = partial(asked, FRAME, name="mean", arguments=question, person="id")
+    engine = Shuffled()
+    assert ask(engine) == ask(engine)
+    assert engine.times >= 2  # in two orders
+    values, order = np.array([0.1, 0.2, 0.3]), np.array([2, 1, 0])
+    terms: dict[str, Any] = {"people": 1, "rule": "sum", "turn": None, "cap": None}
+    codes = np.zeros(3, dtype=np.int64)
+    assert one_each(values, codes, **terms) != one_each(values[order], codes, **terms)
+    assert one_each(values, codes, **terms, steady=False) == one_each(values[order], codes, **terms, steady=False)
 
 
 class Twice(Elsewhere):

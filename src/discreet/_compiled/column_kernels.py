@@ -128,14 +128,15 @@ def _second_two(values, centre, inverse, half):  # type: ignore[no-untyped-def]
 def count_cells(values, centre, shift, rest, found):  # type: ignore[no-untyped-def]
     """Count distances from the centre by their leading bits; missing as 0, infinite as the largest float.
 
-    In two tables, whose sum is the count: equal neighbours need not wait for each other.
+    In two tables for either side, whose sum is the count: equal neighbours need not wait for each other.
     """
     largest = np.finfo(np.float64).max
     for i in range(len(values)):
-        distance = abs(values[i] - centre)
+        away = values[i] - centre
+        distance = abs(away)
         if not distance == distance:  # noqa: PLR0124, SIM201  NaN, as numba vectorises it
             distance = 0.0
-        found[i & 1, (bits(min(distance, largest)) + rest) >> shift] += 1
+        found[int(away < 0), i & 1, (bits(min(distance, largest)) + rest) >> shift] += 1
 
 
 def counts_between(values: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
@@ -148,17 +149,21 @@ def counts_between(values: npt.NDArray[np.float64], edges: npt.NDArray[np.float6
 def _count(values, edges):  # type: ignore[no-untyped-def]  # compiled: the types are numba's
     bins = len(edges) - 1
     low, high = edges[0], edges[bins]
-    per_unit = bins / (high - low)  # 0 or infinite for ranges at the ends of the floats
+    per_unit, last = bins / (high - low), float(bins - 1)  # 0 or infinite for ranges at the ends of the floats
+    ends = np.empty((bins, 2))  # both of a bin in one line of the cache
+    ends[:, 0], ends[:, 1], ends[bins - 1, 1] = edges[:bins], edges[1:], np.nextafter(high, np.inf)
     found = np.zeros(bins + 1, dtype=np.int64)
-    for value in values:
-        if not low <= value <= high:  # NaN too
-            found[bins] += 1
-            continue
+    for i in range(len(values)):
+        value = values[i]
         guess = (value - low) * per_unit
-        place = int(guess) if guess < bins else bins - 1  # NaN too: an index is never made of it
-        if value < edges[place] or (place < bins - 1 and value >= edges[place + 1]):
-            place = min(np.searchsorted(edges, value, side="right") - 1, bins - 1)
-        found[place] += 1
+        guess = guess if guess < last else last  # NaN too: an index is never made of it
+        place = np.uint64(np.int64(guess if guess > 0.0 else 0.0))  # without a sign: nobody counts from the end
+        if (value >= ends[place, 0]) & (value < ends[place, 1]):
+            found[place] += 1
+        elif low <= value <= high:
+            found[min(np.searchsorted(edges, value, side="right") - 1, bins - 1)] += 1
+        else:  # NaN too
+            found[bins] += 1
     return found
 
 

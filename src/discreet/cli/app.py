@@ -136,7 +136,7 @@ def release(
     if dry_run:
         foresee(plan, as_json=as_json, bound=bound)
         return
-    work.check_writable(folder, force)
+    work.check_writable(folder, force, (*work.FILES, *work.rows_of(bound)))
     if not as_json:
         work.show_forecast(bound)
     again = bound.answered()
@@ -246,6 +246,31 @@ def report(
         _print({"written": [str(path) for path in written]})
     else:
         typer.echo("Written: " + ", ".join(printable(str(path)) for path in written))
+
+
+@app.command()
+def synthetic(
+    file: Annotated[Path, typer.Argument(help="The results.json of a release.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="The file for the rows, .csv or .parquet.", show_default=False)],
+    name: Annotated[str | None, typer.Option("--id", help="Of which release, if there are several.")] = None,
+    rows: Annotated[int | None, typer.Option(min=0, help="So many rows; else as many as the model counts.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Which rows are drawn; it is public, and hides nobody.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Rows of a synthetic table that was released, drawn from its stored model: nothing is asked or charged.
+
+    Example: discreet synthetic plan-release/results.json --out rows.parquet
+
+    Example: discreet synthetic plan-release/results.json --id people --rows 1000 --seed 7 --out rows.csv
+    """
+    from discreet.cli import reports as work
+
+    warning = work.synthetic(file, out, name=name, rows=rows, seed=seed, force=force)
+    if as_json:
+        _print({"written": [str(out)], "warning": warning})
+    else:
+        typer.echo(f"Written: {printable(str(out))}. {warning}.")
 
 
 @app.command()

@@ -179,7 +179,7 @@ def sign(
     Example: discreet ledger sign region.ledger --public-key region.pub --json
     """
     from discreet.errors import clean
-    from discreet.ledger.store import sign_from_now
+    from discreet.ledger.key_pair import sign_from_now
 
     told = sign_from_now(
         _known(ledger), key=key, anchor=anchor, private=signing_key, public=public_key, replace=replace

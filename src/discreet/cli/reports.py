@@ -25,6 +25,7 @@ from discreet.report import Report, from_json, page, sentence, to_csv, to_json, 
 from discreet.report.comparison import Comparison
 from discreet.report.overview import ProfileColumn, profile_columns
 from discreet.report.sentences import in_brackets, number
+from discreet.report.synthetic_rows import rows_csv, rows_file, synthetic_tables, the_table
 
 REFUSED: Final = "refused"
 LONGEST: Final = 24  # letters of a column's name in a table
@@ -162,6 +163,11 @@ def check_writable(folder: Path, force: bool, names: tuple[str, ...] = FILES) ->
         raise BadInput(f"{folder} already holds {', '.join(there)}; give another folder with --out, or --force")
 
 
+def rows_of(bound: Bound) -> list[str]:
+    """The files of rows that a plan writes."""
+    return [rows_file(one.id) for one in bound.plan.release if one.statistic == "synthetic"]
+
+
 def release(
     bound: Bound, folder: Path, *, rng: Randomness | None, watch: Callable[[str], None]
 ) -> tuple[dict[str, Any], list[Path]]:
@@ -171,7 +177,7 @@ def release(
 
 
 def write(dossier: dict[str, Any], folder: Path) -> list[Path]:
-    """JSON, CSV, a page, and a PDF where a browser can print one."""
+    """JSON, CSV, a page, a PDF where a browser can print one, and the rows of synthetic tables."""
     replace_file(folder / "results.json", to_json(dossier))
     return [folder / "results.json", *_pages(dossier, folder)]
 
@@ -208,13 +214,27 @@ def show_changes(found: Comparison) -> None:
 def render(file: Path, folder: Path, force: bool) -> list[Path]:
     """The files of a stored report, made anew from its JSON; the JSON itself is not written over."""
     dossier = stored_report(file)
-    check_writable(folder, force, FILES[1:])
+    check_writable(folder, force, (*FILES[1:], *map(rows_file, synthetic_tables(dossier))))
     return _pages(dossier, folder)
+
+
+def synthetic(file: Path, out: Path, *, name: str | None, rows: int | None, seed: int, force: bool) -> str:
+    """Rows of a stored synthetic table as a file; what they do not say."""
+    table = the_table(stored_report(file), name)
+    if out.suffix not in (".csv", ".parquet"):
+        raise BadInput(f"--out is {out.name}, and rows are written as CSV or Parquet; end it in .csv or .parquet")
+    check_writable(out.absolute().parent, force, (out.name,))
+    if out.suffix == ".csv":
+        replace_file(out.absolute(), rows_csv(table, rows, seed=seed))
+    else:
+        table.to_frame(rows, seed=seed).to_parquet(out, index=False)
+    return table.warning
 
 
 def _pages(dossier: dict[str, Any] | Report, folder: Path) -> list[Path]:
     html = page(dossier)
     files = {"results.csv": to_csv(dossier), "report.html": html}
+    files |= {rows_file(name): rows_csv(table) for name, table in synthetic_tables(dossier).items()}
     for name, text in files.items():
         replace_file(folder / name, text)
     pdf = folder / "report.pdf"
@@ -250,8 +270,9 @@ def show_answers(dossier: dict[str, Any], written: list[Path], *, again: bool = 
                 console.print(Text(f"  {label(group['key'])} was refused: {group['release']['refusal']}."))
     budget = dossier["budget"]
     left = budget["left"]
+    spent = "Spent then:" if again else "Spent"
     console.print(
-        f"\nSpent epsilon {show(budget['this']['epsilon'])}, delta {show(budget['this']['delta'])}"
+        f"\n{spent} epsilon {show(budget['this']['epsilon'])}, delta {show(budget['this']['delta'])}"
         + (f"; left: epsilon {show(left['epsilon'])}, delta {show(left['delta'])}." if left else ".")
     )
     console.print(Text("Written: " + ", ".join(map(near, written))))

@@ -25,6 +25,7 @@ ALLOWED: Final = frozenset(
     _NUMPY
     | {("numpy", "ndarray"), ("numpy", "dtype")}
     | {("builtins", name) for name in ("bytearray", "complex", "frozenset", "set")}
+    | {("builtins", name) for name in ("bool", "float", "list", "tuple")}  # parts of keys: (bool, True) is no 1
     | {("datetime", name) for name in ("date", "datetime", "time", "timedelta", "timezone")}
     | {("collections", "Counter"), ("collections", "OrderedDict"), ("decimal", "Decimal")}
     | {(Done.__module__, Done.__name__), (__name__, "column")}

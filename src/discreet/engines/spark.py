@@ -14,14 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Any, Final, TypeVar
 from weakref import finalize
 
 from discreet.engines.exchanged import Bucket, made_of, segments_of
 from discreet.engines.messages import received, sent
 from discreet.engines.retried import LOST, TRIES, Done, folded, sealed
+from discreet.engines.spark_watch import watched
 from discreet.errors import BadInput
 from discreet.privacy.exact import is_number
 
@@ -31,7 +30,6 @@ SEGMENTS: Final = "bucket long, segment binary"
 JAVA: Final = 17
 LIMIT: Final = 600.0
 LONGEST: Final = 1e6  # seconds
-PROBE: Final = "discreet-first-task"
 NONE: Final = (
     "Spark ran no task within {:g} seconds: it has no executor that is free; start some, or give Spark(session, "
     "limit=...) more seconds, then ask again"
@@ -49,8 +47,9 @@ HERE: Final = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "12
 class Spark:
     """A cluster of Spark, by a session of pyspark 4 or newer, of Spark Connect too.
 
-    `limit` is how many seconds Spark may take to run its first task, which is an empty one: Spark itself waits for
-    executors for as long as there are none.
+    `limit` is how many seconds may pass in which no task ends: first an empty one, before anything is charged; later
+    those that work on parts, which then count as failed and are worked on again, three times in all. Spark itself waits
+    for executors for as long as there are none.
 
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
     >>> spark = SparkSession.builder.getOrCreate()  # doctest: +SKIP
@@ -109,7 +108,7 @@ class Spark:
             todo = list(parts)
             return folded(partial(self._run, kernel, todo), len(todo), merge)
         for _ in range(TRIES):  # its partitions have no names: if one failed, all are worked on again
-            found = _collected(parts.frame, partial(_each, parts.read, partial(sealed, kernel)))
+            found = self._collected(parts.frame, partial(_each, parts.read, partial(sealed, kernel)))
             if found is not None and None not in found.values():
                 done = [one.found for one in found.values() if one is not None]
                 return reduce(merge, done) if done else None
@@ -134,20 +133,14 @@ class Spark:
         if not (is_spark(frame) and hasattr(frame, "mapInArrow")):
             return None
         self._wait()  # before anything is charged
-        return _Frame(frame)
+        return _Frame(frame, self)
 
     def _wait(self) -> None:
         """Until an executor has run an empty task, once; BadInput if none does within the limit."""
         if self.ready:
             return
-        ended: SimpleQueue[bool] = SimpleQueue()
-        Thread(target=_probe, args=(self.session, ended), daemon=True).start()
-        try:
-            ended.get(timeout=self.limit)
-        except Empty:
-            with suppress(Exception):  # the task that waits is taken back
-                self.session.interruptTag(PROBE)
-            raise BadInput(NONE.format(self.limit)) from None
+        if not watched(self.session, self.limit, partial(_probed, self.session)):
+            raise BadInput(NONE.format(self.limit))
         self.ready.append(True)
 
     def _run(
@@ -156,9 +149,20 @@ class Spark:
         if not numbers:
             return
         asked, read = self._asked([todo[number] for number in numbers])
-        found = _collected(asked, partial(_each, read, partial(sealed, kernel))) or {}
+        found = self._collected(asked, partial(_each, read, partial(sealed, kernel))) or {}
         for place, number in enumerate(numbers):
             yield number, found.get(place)
+
+    def _collected(self, frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]]) -> dict[int, Done | None] | None:
+        """What each part gave, by number, each once; None if Spark gave up, or was given up. [retried.1]"""
+        done = watched(self.session, self.limit, lambda: frame.mapInArrow(work, SCHEMA).toArrow())
+        if done is None:
+            return None
+        found: dict[int, Done | None] = {}
+        for number, raw in zip(*(done.found.column(place).to_pylist() for place in (0, 1)), strict=True):
+            if found.get(number) is None:  # [retried.1]
+                found[number] = received(raw)
+        return found
 
     def _asked(self, parts: Any) -> tuple[Any, "Read"]:
         """A frame whose rows or partitions stand for parts, and how a worker reads these."""
@@ -168,14 +172,10 @@ class Spark:
         return self.session.range(0, len(items), 1, len(items)), partial(_items, items)
 
 
-def _probe(session: Any, ended: "SimpleQueue[bool]") -> None:
-    """Ask for an empty task; that it fails says that something answers, and the pass itself will say what."""
-    try:
-        session.addTag(PROBE)
+def _probed(session: Any) -> None:
+    """An empty task; that it fails says that something answers, and the pass itself will say what."""
+    with suppress(Exception):  # a page of Java
         session.range(0, 1, 1, 1).count()
-        ended.put(True)
-    except Exception:  # noqa: BLE001  a page of Java
-        ended.put(False)
 
 
 def is_spark(frame: Any) -> bool:
@@ -208,6 +208,7 @@ class _Frame:
     """A data frame of Spark."""
 
     frame: Any
+    engine: Spark
     description = "a Spark data frame"
 
     @property
@@ -219,7 +220,10 @@ class _Frame:
 
     def size(self) -> int:
         """Counted there."""
-        return int(self.frame.count())
+        done = watched(self.engine.session, self.engine.limit, self.frame.count)
+        if done is None:
+            raise BadInput(LOST)
+        return int(done.found)
 
     def parts(self, columns: Iterable[str]) -> "_Partitions":
         """All partitions, of some columns."""
@@ -275,19 +279,6 @@ class _Batches:
     def read(self) -> Iterator[Any]:
         """A batch each."""
         return self.batches
-
-
-def _collected(frame: Any, work: Callable[[Iterator[Any]], Iterator[Any]]) -> dict[int, Done | None] | None:
-    """What each part gave, by number, each once; None if Spark gave up. [retried.1]"""
-    try:
-        rows = frame.mapInArrow(work, SCHEMA).toArrow()
-    except Exception:  # noqa: BLE001  it may quote a row
-        return None
-    found: dict[int, Done | None] = {}
-    for number, raw in zip(rows.column(0).to_pylist(), rows.column(1).to_pylist(), strict=True):
-        if found.get(number) is None:  # [retried.1]
-            found[number] = received(raw)
-    return found
 
 
 def _each(read: Read, work: Callable[[Any], Done | None], batches: Iterator[Any]) -> Iterator[Any]:

@@ -8,12 +8,12 @@ same arguments always give the same forecast.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from html import escape
 from typing import Any, Final
 
 from discreet.asking import People
 from discreet.errors import BadInput, Refused
 from discreet.forecasts.simulate import Trial, fewer_draws, measured, rejected
+from discreet.privacy.card import card
 from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
@@ -101,12 +101,7 @@ class Forecast:
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
-        head, *rest = self._lines()
-        items = "".join(f"<div style='color:#555'>{escape(line.strip())}</div>" for line in rest)
-        return (
-            "<div style='border:1px dashed #ccc;border-radius:6px;padding:.6em 1em;display:inline-block;"
-            f"font-family:sans-serif'><div style='font-weight:600'>{escape(head)}</div>{items}</div>"
-        )
+        return card(self._lines())
 
 
 def forecast(

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import Any, Final
 
 from discreet.errors import BadInput
 from discreet.forecasts.forecast import MOST_ROWS, Forecast, check_rows, foreseen, in_units
+from discreet.privacy.card import card
 from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.values import plain
@@ -63,8 +63,7 @@ class Need:
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
-        items = "".join(f"<div>{escape(line)}</div>" for line in self._lines())
-        return f"<div style='border:1px dashed #ccc;border-radius:6px;padding:.6em 1em'>{items}</div>"
+        return card(self._lines())
 
 
 def required(

@@ -1,6 +1,6 @@
 """Private tests: a release whose value has a p-value."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Final
 
 from discreet.errors import BadInput
@@ -74,7 +74,10 @@ class ProportionTest:
             return Release(share.guarantee, share.provenance, refusal=share.refusal, name=name)
         assert isinstance(spread, KnownSize | PrivateSize)
         p_value = spread.p_value(self.null, self.alternative)
-        return Release(share.guarantee, share.provenance, TestResult(share.value, p_value), name=name)
+        number = share.shown().numbers[0]  # its interval costs nothing more
+        told = "the share is {}, with a 95% confidence interval of {} from the same noisy count".format(*number.told)
+        provenance = replace(share.provenance, notes=(*share.provenance.notes, told))
+        return Release(share.guarantee, provenance, TestResult(share.value, p_value), name=name)
 
     def check(self, size: int | None) -> None:
         """As the proportion does."""

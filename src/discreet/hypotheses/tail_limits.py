@@ -15,7 +15,7 @@ Promise
           T = 2 standard deviations. Samples of one distribution have one mean of u.
     [tail_limits.3] Where clearly more people are far on one side, the mean of all values may lie to that side of the
           limited one by 3 scales of the noise on the sum of u: a test about it takes no such surplus for evidence.
-          Where the balance is not looked for, either side may be. Released numbers say which.
+          Released numbers say which.
 Why
     [tail_limits.1] What the choice of T would have cost goes to the sums if tails are balanced, which released numbers
     decide. C is [locate.1]. A person is within S and counts 1 in the one number, or is beyond and counts at most 1,
@@ -33,14 +33,18 @@ Why
     undercounted by is a multiple of its scale: measured, 0.9 scales for a lognormal tail of log-deviation 1 and 1.3 for
     a Pareto tail of index 3, at n epsilon of 500 and of 1000. What is allowed, 3, is a constant; the side was released.
     The balance of one sample is looked for at 2.5 C, within the limit, because more of a longer tail is beyond that:
-    7.5% of an exponential column, 6 scales of the noise on their number, of which 3 count as clear.
+    7.5% of an exponential column, 6 scales of the noise on their number, of which 3 count as clear. Chance in the
+    sample is allowed for by the root of all who seem to be beyond. With three twentieths of epsilon or more for it, the
+    noise does not grow with n as a share n / 85 would, and a longer tail of 3% of people is seen once they are many.
 Needs
     If more than half of the values are c itself a limit may not be found: a refusal. The balance is looked for where
-    n epsilon is 340 or more (REPLACE: 680), in two samples 500 (1000) in the smaller.
+    n epsilon is 340 or more (REPLACE: 680), in two samples 500 (1000) in the smaller; one sample is not tested below.
 Accuracy
     Balanced tails: a reach of 4 C, 2.7 standard deviations of a normal column. Other tails: a limit e times as wide
     must save as many people as 2 nats are worth, 10 / epsilon (REPLACE: 16 / epsilon); so T leaves out about that
-    many over h, the slope of log N over log T there.
+    many over h, the slope of log N over log T there. So N people in one place, r times as far as most others, may be
+    left out if N epsilon is below 10 ln r + 15 (REPLACE: 16 ln r + 24), and then no bound on what the mean of all
+    values is short of them holds: they may be anywhere. A mean that hangs on so few needs public bounds.
 Source
     Huang, Liang and Yi 2021 for clips that weigh people against noise; the score without a target rank, the balance
     and what far values count as are ours.
@@ -79,7 +83,8 @@ NEAR: Final = 3  # median distances within which balanced tails are limited: two
 SEEN: Final = (2.5, 3.0)  # of one sample and of two: median distances beyond which the balance is looked for
 # The same: n epsilon times the share for the balance. One exponential tail is then 6 scales of its noise.
 BALANCE: Final = (85, 100)
-EVEN: Final = 3.0  # scales of noise by which balanced tails may seem to differ
+LEAST_BALANCE: Final = Fraction(3, 20)  # of epsilon, however many people there are
+EVEN: Final = 3.0  # scales of noise, and standard errors of the sample, by which balanced tails may seem to differ
 LONGER: Final = 3.0  # scales of noise by which a longer tail may pull the mean of all values to its side
 INSIDE: Final = 0.7  # of all people, who seem to be within SEEN where tails are balanced
 LOCATED: Final = 50  # n epsilon with which a median is found under ADD_OR_REMOVE; four times as much under REPLACE
@@ -119,7 +124,7 @@ def limit_shares(
     scale = located(min(sizes, default=0), epsilon, neighbours, Fraction(1, 8 * samples) if public else SCALE)
     if sizes:
         nats = BALANCE[samples - 1] * moved_by_one(neighbours)
-        balance = Fraction(nats, min(sizes)) / exact(epsilon)
+        balance = max(Fraction(nats, min(sizes)) / exact(epsilon), LEAST_BALANCE)
     return {
         "scale": Share(scale * samples, Choice, times=samples),
         "balance": None if balance is None or balance > most else Share(balance),
@@ -142,7 +147,7 @@ def limited_at(
     found = [median_distance(part, centre=centre, cost=cost, neighbours=relation, rng=rng) for part in people.parts]
     near = min(max(*found, abs(centre) * ROUNDED, FINDS[0]), FINDS[1])  # [tail_limits.1]
     if "balance" not in given:
-        return limits_of(people, near, given, rng)._replace(below=LONGER, above=LONGER), given  # [tail_limits.3]
+        return limits_of(people, near, given, rng), given
     surplus, most_are_near = tails_seen(people, SEEN[len(people.parts) - 1] * near, given.part("balance", Laplace), rng)
     if not surplus and most_are_near:
         return Limits(centre, NEAR * near, float(BEYOND) * NEAR * near), stages(people.sizes, True)  # [tail_limits.1]
@@ -156,9 +161,10 @@ def tails_seen(people: Samples, limit: float, cost: Laplace, rng: Randomness) ->
     bits = fitting_bits(cost)
     moved = moved_by_one(people.neighbours) << bits  # [tail_limits.1]
     noisy = rng.blur(counted_tails(people, limit, bits), sensitivity=moved, cost=cost)  # [tail_limits.1]
-    most = INSIDE * sum(people.sizes) * 2**bits
-    clear = abs(int(noisy[0])) > EVEN * noise_size(moved, cost)
-    return int(np.sign(int(noisy[0]))) * clear, int(noisy[1]) >= most
+    surplus, within = (int(one) / 2**bits for one in noisy)
+    sampled = math.sqrt(max(sum(people.sizes) - within, 0.0))  # were each beyond it on either side by chance
+    clear = abs(surplus) > EVEN * math.hypot(noise_size(moved, cost) / 2**bits, sampled)
+    return int(np.sign(surplus)) * clear, within >= INSIDE * sum(people.sizes)
 
 
 def counted_tails(people: Samples, limit: float, bits: int) -> Any:

@@ -12,6 +12,7 @@ Claims
           keyed (ledger/seal.py), so that the latter needs the key.
     [account.5] Order is the entries' number, never the clock: a clock that is moved changes what is written beside an
           entry and nothing else.
+    [account.6] A change of an analyst's part keeps what was spent, and gives no less than that.
 
 An account is a filter (accounting/filter.py) of one population, or of one analyst's part of it, with the neighbours and
 the unit that its promise is for. What a filter counts in is fixed when the account is opened. Numbers and losses are
@@ -33,8 +34,8 @@ from operator import attrgetter
 from typing import Any, Final, Literal, assert_never
 
 from discreet.accounting.filter import Amount, Budget, Currency, Filter
-from discreet.errors import BadInput
-from discreet.privacy.exact import Number, exact
+from discreet.errors import BadInput, OverBudget
+from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Composed, Gaussian, Laplace, Loss, Sampled, in_words
 
@@ -113,6 +114,7 @@ class Account:
     filter: Filter
     unit: str
     charges: int = 0
+    ended: bool = False  # by a steward: nothing more is charged to it
 
     @classmethod
     def opened(
@@ -136,6 +138,8 @@ class Account:
 
     def charge(self, loss: Loss) -> tuple["Account", Amount]:
         """The account after this loss, and its price; OverBudget, and nothing has changed, if it does not fit."""
+        if self.ended:
+            raise OverBudget(f"a data steward has ended this part of the budget ({self.told}); ask them for another")
         price = self.filter.price(loss)
         if price.cost <= 0:  # [account.3]
             raise BadInput(f"{in_words(loss)}: this costs no {price.currency.quantity}; a release costs more than 0")
@@ -148,6 +152,47 @@ class Account:
         spent = self.filter.spent
         after = replace(spent, cost=_bounded(spent.cost + price.cost), delta=_bounded(spent.delta + price.delta))
         return replace(self, filter=replace(self.filter, spent=after), charges=self.charges + 1)
+
+    def changed(self, budget: Budget | None) -> "Account":
+        """The same part under another budget, or ended. What was spent stays spent. [account.6]"""
+        if budget is None:
+            return replace(self, ended=True)
+        new = replace(self.under(budget), charges=self.charges, ended=False)
+        spent = self.filter.spent
+        if spent.cost > new.filter.total.cost or spent.delta > new.filter.total.delta:  # [account.6]
+            raise BadInput(
+                f"{told_of(self.filter.budget)} is what this part has, and more than {told_of(budget)} of "
+                "it is spent; give no less than was spent, or end it"
+            )
+        return replace(new, filter=replace(new.filter, spent=spent))
+
+    def follows(self, old: "Account") -> bool:
+        """Whether this is what a change may have made of another account. [account.6]"""
+        if self.ended:
+            return replace(self, ended=False) == replace(old, ended=False)
+        same = (self.charges, self.filter.spent, self.neighbours, self.unit) == (
+            old.charges, old.filter.spent, old.neighbours, old.unit,
+        )  # fmt: skip
+        total, most = self.filter.total, old.under(self.filter.budget).filter.total
+        fits = total.currency is most.currency and total.delta <= most.delta and total.cost <= most.cost * ROUNDING
+        return same and fits and not self.overspent
+
+    def under(self, budget: Budget) -> "Account":
+        """A new account on these terms with another budget, of which the same share is kept for charges' deltas."""
+        total = self.filter.total
+        share = None if total.currency is Currency.EPSILON else total.delta / exact(self.filter.budget.delta)
+        return Account.opened(budget, total.currency, share, self.neighbours, self.unit)
+
+    @property
+    def told(self) -> str:
+        """Its budget, in words."""
+        return told_of(self.filter.budget) + (", ended" if self.ended else "")
+
+    @property
+    def standing(self) -> str:
+        """What a change of it is decided on: its budget, and whether it has ended."""
+        budget = self.filter.budget
+        return f"{written(budget.epsilon, None)} {written(budget.delta, None)}{' ended' if self.ended else ''}"
 
     @property
     def neighbours(self) -> Neighbours:
@@ -163,9 +208,12 @@ class Account:
     def new(self) -> bool:
         """Whether nothing is spent, and no more is there than the budget allows."""
         budget, total = self.filter.budget, self.filter.total
-        share = None if total.currency is Currency.EPSILON else total.delta / exact(budget.delta)
-        most = Account.opened(budget, total.currency, share, self.neighbours, self.unit).filter.total
-        unspent = self.charges == 0 and self.filter.spent == replace(total, cost=Fraction(0), delta=Fraction(0))
+        most = self.under(budget).filter.total
+        unspent = (
+            self.charges == 0
+            and not self.ended
+            and self.filter.spent == replace(total, cost=Fraction(0), delta=Fraction(0))
+        )
         return unspent and total.delta <= most.delta and total.cost <= most.cost * ROUNDING
 
     @property
@@ -174,8 +222,8 @@ class Account:
         least = min(self.filter.left.cost, self.filter.left.delta)
         return least < 0 and least < -ROUNDED
 
-    def to_text(self) -> str:
-        """The account as canonical JSON. [account.1]"""
+    def to_text(self, **beside: str) -> str:
+        """The account as canonical JSON, with what an entry says beside it. [account.1]"""
         budget, total, spent = self.filter.budget, self.filter.total, self.filter.spent
         return canonical(
             {
@@ -188,6 +236,8 @@ class Account:
                 "neighbours": self.filter.neighbours.name,
                 "unit": self.unit,
             }
+            | ({"ended": True} if self.ended else {})
+            | beside
         )
 
     @classmethod
@@ -199,7 +249,12 @@ class Account:
         spent = Amount(currency, *map(Fraction, plain["spent"]))
         budget = Budget(Fraction(plain["epsilon"]), Fraction(plain["delta"]))
         filter_ = Filter(budget, total, spent, Neighbours[plain["neighbours"]])
-        return cls(filter_, plain["unit"], plain["charges"])
+        return cls(filter_, plain["unit"], plain["charges"], plain.get("ended", False))
+
+
+def told_of(budget: Budget) -> str:
+    """A budget in words."""
+    return f"epsilon {show(budget.epsilon)}" + (f" and delta {show(budget.delta)}" if budget.delta else "")
 
 
 def _times(times: int) -> int:
@@ -214,7 +269,7 @@ def _bounded(number: Fraction) -> Fraction:
     return Fraction(math.ceil(number * 2**BITS), 2**BITS)  # [account.2]
 
 
-Kind = Literal["open", "allot", "charge", "answer", "anchor", "event"]
+Kind = Literal["open", "allot", "change", "charge", "answer", "anchor", "event"]
 GENESIS: Final = "0" * 64  # the hash before the first entry
 
 

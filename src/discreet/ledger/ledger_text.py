@@ -104,6 +104,13 @@ def written(title: str, record: Mapping[str, Any]) -> str:
     return f"{head}\n{whole}"
 
 
+def allotted(by: str | None, analyst: str, account: Account) -> dict[str, str]:
+    """Who allotted or changed a part of a budget, and what it is now, for the entry."""
+    if by is None:
+        return {}
+    return {"by": name("the person", by), "note": note(f"{analyst} may spend {account.told}, by {by}")}
+
+
 def answer(text: object) -> str:
     """An answer as JSON. Its text is not shown in the error: nothing has been stored yet."""
     try:

@@ -126,8 +126,8 @@ class RequestStore:
     def __init__(self, ledger: Ledger, pace: Pace) -> None:
         self._ledger, self._pace = ledger, pace
 
-    def submit(self, request: Request, *, population: str, now: float) -> Request:
-        """A new request; approved at once if a rule allows it. [service_requests.1]"""
+    def submit(self, request: Request, *, population: str, now: float, rules: bool = True) -> Request:
+        """A new request; approved at once if a rule allows it, and rules may decide it. [service_requests.1]"""
         row = {name: getattr(request, name) for name in Request.__slots__}
 
         def kept(connection: sa.Connection, _: int) -> Request:
@@ -142,7 +142,7 @@ class RequestStore:
             return self._approve(connection, request, by=rule.made_by, entry=entry, now=now, rule=rule.id)
 
         told: dict[str, Any] = {"population": population, "by": request.analyst}
-        if self._ledger.beside(lambda connection: _allowing(connection, request, now)) is not None:
+        if rules and self._ledger.beside(lambda connection: _allowing(connection, request, now)) is not None:
             note, about = f"asked, and approved by a rule: {request.title}", _about(request)
             with suppress(_RuleSpent):
                 return self._ledger.record("ask", note, about | {"approves": request.plan}, beside=ruled, **told)

@@ -6,6 +6,8 @@ Claims
     [store.2] Once: a request is charged once, however often and from wherever it is sent, and has one answer: the first
           that was stored. Whatever else was computed for it is never shown.
     [store.3] What was spent stays spent: there is no refund, no second budget for a population, no change of its terms.
+          An analyst's part of it may be changed or ended (`change_part`), to no less than is spent of it; the promise
+          to people is the population's budget, which every charge must fit as well.
     [store.4] An anchor that has seen what the ledger does not have stops the ledger when it is opened and before each
           entry, whatever was appended to the anchor since by those who may do so; so does an anchor that has not seen
           what the ledger has, and one that is gone ([seal.4]), until the steward begins it anew (`trust`), which is
@@ -18,8 +20,7 @@ Why
     computed for one charge are two draws; as one alone leaves, the promise is that of one draw.
 
 What a file cannot prevent
-    Who can write the ledger's folder can put an older copy of all of it back (file, key, and the anchor of that day),
-    or delete it, and start again with a full budget; no program that reads only that folder can tell. Keep the anchor
+    Who can write the ledger's folder can put an older copy of all of it back, or begin a new one: keep the anchor
     elsewhere, or the ledger in a PostgreSQL that analysts cannot write. And whoever can read the data needs no ledger.
 """
 
@@ -35,11 +36,11 @@ from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.errors import BadInput, LedgerChanged, OverBudget
 from discreet.ledger import ledger_text as words
 from discreet.ledger.account import GENESIS, Account, Entry, Kind, Receipt, canonical, loss_to_plain, repeated, written
-from discreet.ledger.database import beside, parts, place, there
+from discreet.ledger.database import parts, there
 from discreet.ledger.layout import settle
 from discreet.ledger.ledger_tables import ACCOUNTS, ENTRIES
 from discreet.ledger.pages import Pages, found_ledger, identity, length
-from discreet.ledger.public_seal import PublicKey, beside_key, given_signer, make_signer, write_public
+from discreet.ledger.public_seal import PublicKey, given_signer
 from discreet.ledger.seal import Head, lacking
 from discreet.ledger.verify import BATCH, LedgerVerdict, verified
 from discreet.privacy.exact import Number
@@ -120,12 +121,34 @@ class Ledger:
         account = Account.opened(budget, words.currency(accounting), reserve, Neighbours(neighbours), unit)
         return self._begin("open", name, None, account)
 
-    def allot(self, population: str, analyst: str, budget: Budget, *, reserve: Number | None = None) -> Filter:
+    def allot(
+        self, population: str, analyst: str, budget: Budget, *, reserve: Number | None = None, by: str | None = None
+    ) -> Filter:
         """What one analyst may spend of a population's budget, counted as that is; it need not add up to the whole."""
         name, who = words.name("the population", population), words.name("the analyst", analyst)
         whole = self.account(name)
         account = Account.opened(budget, whole.filter.total.currency, reserve, whole.neighbours, whole.unit)
-        return self._begin("allot", name, who, account)
+        return self._begin("allot", name, who, account, **words.allotted(by, who, account))
+
+    def change_part(
+        self, population: str, analyst: str, budget: Budget | None, *, seen: str, by: str | None = None
+    ) -> Filter:
+        """Another budget for an analyst's part, or none: then it has ended. What was spent of it stays spent.
+
+        `seen` is the `standing` of the part that this was decided on: if it has been changed since, nothing happens.
+        """
+        name, who = words.name("the population", population), words.name("the analyst", analyst)
+
+        def work(pages: Pages, head: Head) -> tuple[Filter, Head]:
+            old = pages.account(name, who)
+            if old.standing != seen:
+                raise BadInput(f"{who}'s part was changed meanwhile; it is {old.told} now. Look at it, and decide anew")
+            new = old.changed(budget)  # [store.3]
+            pages.keep(name, who, new)
+            _, head = pages.append(head, "change", name, who, body=new.to_text(**words.allotted(by, who, new)))
+            return new.filter, head
+
+        return self._write(work)
 
     def charge(
         self,
@@ -257,9 +280,10 @@ class Ledger:
         """One entry, if it is there and signed."""
         return self._read(lambda pages: pages.entry(number))
 
-    def lines(self, *, before: int | None = None, most: int = 200) -> list[Entry]:
-        """The last entries of all kinds, the latest first; those before a number, if one is given."""
+    def lines(self, *, before: int | None = None, most: int = 200, **only: Sequence[str]) -> list[Entry]:
+        """The last entries, the latest first: those before a number, and with one of these values in each column."""
         query = sa.select(ENTRIES).order_by(ENTRIES.c.number.desc()).limit(most)
+        query = query.where(*(ENTRIES.c[column].in_(wanted) for column, wanted in only.items()))
         if before is not None:
             query = query.where(ENTRIES.c.number < before)
         return self._read(lambda pages: [pages.trusted(row) for row in pages.connection.execute(query)])
@@ -329,7 +353,7 @@ class Ledger:
             self._anchor.append(head)  # after the commit: [seal.3]
         return result
 
-    def _begin(self, kind: Kind, population: str, analyst: str | None, account: Account) -> Filter:
+    def _begin(self, kind: Kind, population: str, analyst: str | None, account: Account, **beside: str) -> Filter:
         def work(pages: Pages, head: Head) -> tuple[Filter, Head]:
             if pages.has(population, analyst):
                 old = pages.account(population, analyst)
@@ -345,7 +369,7 @@ class Ledger:
                     "for it: two budgets for the same people are no budget; write the name as it is, or give another"
                 )
             pages.keep(population, analyst, account, new=True)
-            _, head = pages.append(head, kind, population, analyst, body=account.to_text())
+            _, head = pages.append(head, kind, population, analyst, body=account.to_text(**beside))
             return account.filter, head
 
         return self._write(work)
@@ -374,26 +398,3 @@ class Ledger:
                 "it: an older copy was put back, or it was rewritten. Nothing is charged: put the right ledger back; "
                 "look with `discreet ledger verify`"
             )  # [store.4]
-
-
-def sign_from_now(
-    where: str | Path,
-    *,
-    key: bytes | str | Path | None = None,
-    anchor: str | Path | None = None,
-    private: Path | None = None,
-    public: Path | None = None,
-    replace: bool = False,
-) -> dict[str, str]:
-    """Make the two keys if they are not there, sign the head, and say where they are."""
-    database, _ = place(where, anchor, 30.0, make=False)
-    there(database)
-    database.close()
-    secret, shown = private or beside_key(database, key), public or beside(database, ".pub")
-    if secret is None or shown is None:
-        raise BadInput("a ledger in PostgreSQL needs --key and --public-key: where the two keys are, or shall be")
-    signer = make_signer(secret)
-    write_public(signer, shown)
-    with Ledger(where, key=key, anchor=anchor, signing_key=secret) as ledger:
-        ledger.sign(replace=replace)
-    return {"signing_key": str(secret), "public_key": str(shown), "fingerprint": signer.public.fingerprint}

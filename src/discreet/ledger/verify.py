@@ -2,7 +2,8 @@
 
 Claims
     [verify.1] A changed, removed, inserted or moved entry is found and named; so is a cut at the end, an account or an
-          answer that does not follow from the entries, a charge beyond its budget, and one below what its loss costs.
+          answer that does not follow from the entries, a charge beyond its budget or to a part that has ended, one
+          below what its loss costs, and a change of a part that forgets what was spent.
     [verify.2] A chain that was written anew as a whole is found without the key by its head, and with the key by the
           anchor. An older copy that was put back, key and all, is found by the anchor alone. An anchor that is gone, or
           ends before the ledger's last entry but one, is a problem, and what a steward's word stands for is told.
@@ -124,12 +125,8 @@ class _Reading:
                 self.notes.append(f"{word}That nothing was forgotten before it is the steward's word")  # [verify.2]
             case "event":
                 plain["note"], plain["event"]  # what people decided changes no account
-            case "open" | "allot":
-                if whose in self.accounts:
-                    self.wrong(entry.number, "gives a second budget")
-                self.accounts[whose] = account = Account.from_text(entry.body)
-                if not account.new:
-                    self.wrong(entry.number, "begins with something spent, or with more than its budget")  # [verify.1]
+            case "open" | "allot" | "change":
+                self.budget(entry, whose)
             case "charge":
                 parts = {"price": (entry.population, WHOLE)} | ({"part": whose} if entry.analyst else {})
                 for name, part in parts.items():
@@ -139,7 +136,7 @@ class _Reading:
                     if cost < least.cost or delta < least.delta:
                         self.wrong(entry.number, "was charged less than its loss costs")  # [verify.1]
                     after = account.paid(Amount(account.filter.total.currency, cost, delta))
-                    if after.overspent or cost <= 0 or delta < 0:
+                    if account.ended or after.overspent or cost <= 0 or delta < 0:
                         self.wrong(entry.number, "is not a charge that fits its budget")  # [verify.1]
                     self.accounts[part] = after
             case "answer":
@@ -147,6 +144,19 @@ class _Reading:
                 if row.of != plain["of"] or row.answer is None or digest(row.answer) != plain["sha256"]:
                     # [verify.1]
                     self.wrong(entry.number, f"records another answer to entry {plain['of']} than is stored")
+
+    def budget(self, entry: Entry, whose: tuple[str, str]) -> None:
+        """A budget, or a change of somebody's part of one."""
+        old, account = self.accounts.get(whose), Account.from_text(entry.body)
+        self.accounts[whose] = account
+        if entry.kind == "change":
+            if old is None or entry.analyst is None or not account.follows(old):
+                self.wrong(entry.number, "changes a budget as no steward may")  # [verify.1]
+            return
+        if old is not None:
+            self.wrong(entry.number, "gives a second budget")
+        if not account.new:
+            self.wrong(entry.number, "begins with something spent, or with more than its budget")  # [verify.1]
 
     def price(self, account: Account, loss: str) -> Amount:
         """What a loss costs by today's accounting; the same few are charged again and again."""

@@ -48,7 +48,7 @@ from discreet.noise.additive import summed
 from discreet.noise.distributions import compiled
 from discreet.privacy.exact import is_number
 from discreet.tables.matrix import Rows, Streamed
-from discreet.tables.streams import Numbers, Stream, added, each, fold
+from discreet.tables.streams import Numbers, Stream, each, fold
 
 BITS: Final = 24  # the radius in steps: 2^24 [assign.1]
 HALF: Final = 2.0**BITS
@@ -112,29 +112,33 @@ def lengths(whole: Floats, norm: Norm) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sums:
-    """Of each cluster: how many rows, and the sum of their v in steps. Those of two sets of rows merge by `+`.
-    [assign.2]"""
+    """Of each cluster: how many rows, and the sum of their v in steps. [assign.2]"""
 
     counts: npt.NDArray[Any]
     sums: npt.NDArray[Any]
-
-    def __add__(self, other: "Sums") -> "Sums":
-        return Sums(self.counts.astype(object) + other.counts, self.sums.astype(object) + other.sums)
 
 
 def cluster_sums(rows: Rows, ball: Ball, centres: Floats, reach: int, *, norm: Norm, centred: bool) -> Sums:
     """The counts and the sums of all rows in one pass; `centres` are steps of the ball. [assign.2]"""
     kernel = partial(_part_sums, ball=ball, centres=centres, reach=reach, norm=norm, centred=centred)
-    return fold(kernel, added, rows.stream) if isinstance(rows, Streamed) else kernel(rows.blocks())
+    found = fold(kernel, _merged, rows.stream) if isinstance(rows, Streamed) else kernel(rows.blocks())
+    return Sums(found[:, 0], found[:, 1:])  # [assign.2]
 
 
-def _part_sums(given: Iterator[Floats], *, ball: Ball, centres: Floats, reach: int, norm: Norm, centred: bool) -> Sums:
-    """A kernel: the counts and the sums of some rows. [assign.2]"""
+def _merged(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Python's integers: sums of many parts could wrap around."""
+    both: npt.NDArray[Any] = one.astype(object) + other
+    return both
+
+
+def _part_sums(
+    given: Iterator[Floats], *, ball: Ball, centres: Floats, reach: int, norm: Norm, centred: bool
+) -> npt.NDArray[Any]:
+    """A kernel: of each cluster the count and the sums of some rows, side by side. [assign.2]"""
     clusters, width = centres.shape
     about = centres if centred else np.zeros_like(centres)
     parts = (_sums(block, ball, centres, about, reach=reach, norm=norm) for block in blocks(given))
-    found = summed((np.column_stack([part.counts, part.sums]) for part in parts), (clusters, width + 1), SUMMED)
-    return Sums(found[:, 0], found[:, 1:])  # [assign.2]
+    return summed((np.column_stack([part.counts, part.sums]) for part in parts), (clusters, width + 1), SUMMED)
 
 
 def distances(rows: Rows, ball: Ball, centres: Floats) -> Numbers:

@@ -5,9 +5,10 @@ In blocks any of a person's rows, however many, are protected together. What is 
 subsample/aggregate.py; here names and error bars get the form of a regression's.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -17,14 +18,27 @@ from discreet.privacy.exact import Number
 from discreet.privacy.intervals import Interval, Spread, check_confidence
 from discreet.privacy.mechanism import Mechanism, Wrapped
 from discreet.privacy.release import Release
-from discreet.privacy.values import Coefficients, Link
-from discreet.stages.normal_laplace import allowing
+from discreet.privacy.values import ClassCoefficients, Coefficients, Link
+from discreet.stages.gram import Seen
+from discreet.stages.normal_laplace import allowing, student_factor
+from discreet.stages.octaves import Tail
 from discreet.subsample.block_table import BlockTable
 from discreet.subsample.fit_request import planned
 
 Array = np.ndarray[Any, Any]
 PULLED: Final = 0.25  # of the last step: what rows pulled in H may do to it
+Model = TypeVar("Model", Coefficients, ClassCoefficients)
 WEIGHED: Final = "(rows far out weigh less, by their features)"
+
+
+class Scored(NamedTuple):
+    """Rows, how they are seen as scores, how long these are, how many were cut, and what one stands for."""
+
+    rows: Any
+    seen: Seen
+    lengths: Tail
+    cut: float
+    per: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -50,53 +64,84 @@ class NewtonStep:
     limit: float
     often: float
     spans: Array
+    scored: Scored
     pulled: float = PULLED
+    bent: Array | None = None  # S: the noise on the information is S E S, that of E even in all directions
+
+    @property
+    def beside(self) -> float:
+        """What each square of scores may lack: a half of its noise, and what clipping took."""
+        return self.squares_noise / 2 + self.excess[1]
+
+    @property
+    def few(self) -> float:
+        """By how much squares of residuals are larger about the truth than about a fit of so many coefficients."""
+        return self.size / max(self.size - len(self.value), 1.0)
+
+    @property
+    def covariances(self) -> tuple[Array, Array]:
+        """Of theta: from sampling, and from the noise. [least_squares.3]"""
+        values, vectors = np.linalg.eigh(self.squares)
+        squares = self.few * (vectors * (np.maximum(values, 0.0) + self.beside)) @ vectors.T
+        own = np.eye(len(self.step))
+        bent = own if self.bent is None else self.bent
+        step = bent @ self.step
+        moved = bent @ ((step @ step) * own + np.outer(step, step)) @ bent.T
+        noise = self.score_noise**2 * own + self.information_noise**2 / 2 * moved
+        return self.inverse @ squares @ self.inverse, self.inverse @ noise @ self.inverse
+
+    def explained(self, first: int) -> tuple[float, float, float]:
+        """Twice the log-likelihood that the coefficients from the `first` on explain; what of it errors of sampling may
+        feign, on average, and what those of the noise: each costs predictions as much again. [descent.2]"""
+        way = self.way[first:] / self.spans[first:, None]
+        slopes = self.value[first:] / self.spans[first:]
+        information = np.linalg.pinv(way @ self.inverse @ way.T, hermitian=True)
+        sampling, noise = (float(np.sum(information * (way @ part @ way.T))) for part in self.covariances)
+        return float(slopes @ information @ slopes), sampling, noise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CoefficientSpread:
+class CoefficientSpread(Generic[Model]):
     """Normal error bars of each coefficient: standard deviations from sampling and from the noise, side by side.
 
-    Both hold the intercept first, then the names' order, and so does `bias`, the most that either may be off beside
-    them, if that is known; `about` says what the intervals are for.
+    Both are in the order of the value's numbers, an intercept first, and so is `bias`, the most that either may be off
+    beside them, if that is known; `about` says what the intervals are for.
     """
 
-    value: Coefficients
+    value: Model
     sampling_all: Array
     privacy_all: Array
     about: str = "the population's coefficients, each by itself"
     bias: Array | None = None
     target: str = ""  # for the first line of the answer, where the name alone would mislead
     limit: tuple[Array, float] | None = None  # of |w' x| |residual|, times a weight: w, how much; x has its 1 if any
+    freedom: float = math.inf  # of the sampling deviations: Student's
     far: bool = False  # if the limit is of |w' x| alone, beyond which a row weighs less
 
-    def _of(self, sizes: Array) -> Coefficients:
-        return replace(self.value, coef=np.asarray(sizes[1:], dtype=float), intercept=float(sizes[0]))
-
     @property
-    def sampling(self) -> Coefficients:
+    def sampling(self) -> Model:
         """Standard deviations from sampling people."""
-        return self._of(self.sampling_all)
+        return self.value.with_numbers(self.sampling_all)
 
     @property
-    def privacy(self) -> Coefficients:
+    def privacy(self) -> Model:
         """Standard deviations from the noise."""
-        return self._of(self.privacy_all)
+        return self.value.with_numbers(self.privacy_all)
 
     @property
     def errors(self) -> Array:
-        """Standard errors with the noise in them, intercept first."""
+        """Standard errors with the noise in them."""
         return np.hypot(self.sampling_all, self.privacy_all)
 
     def interval(self, confidence: float) -> Interval:
         """Each coefficient's interval by itself."""
-        wide = float(ndtri((1 + check_confidence(confidence)) / 2)) * self.errors
+        factor = student_factor(self.freedom, check_confidence(confidence))
+        errors = np.hypot(factor * self.sampling_all, self.privacy_all)
+        wide = float(ndtri((1 + confidence) / 2)) * errors
         if self.bias is not None:
-            wide = allowing(self.bias, self.errors, confidence)
-        middle = np.concatenate([[self.value.intercept], self.value.coef])
-        return Interval(
-            self._of(middle - wide), self._of(middle + wide), confidence=confidence, about=self.about, population=True
-        )
+            wide = allowing(self.bias, errors, confidence)
+        middle, of = np.array(self.value.numbers), self.value.with_numbers
+        return Interval(of(middle - wide), of(middle + wide), confidence=confidence, about=self.about, population=True)
 
 
 @dataclass(frozen=True, slots=True)

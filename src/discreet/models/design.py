@@ -38,6 +38,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -54,10 +55,14 @@ from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds, check_bounds
+from discreet.statistics.histogram import Categories
 from discreet.statistics.open_histogram import OpenHistogram
+from discreet.statistics.survey_design import Design as SurveyDesign
 from discreet.tables.entries import MISSING, column, key, numbers_of
 from discreet.tables.entries import name as as_entry
 from discreet.tables.frames import declared_type
+from discreet.tables.streams import Stream, each
+from discreet.tables.streams import column_of as column_of_stream
 from discreet.tables.wanted import OWN
 
 TEXTS: Final = ("str", "utf8", "large_str", "large_utf8")  # how the names of such types begin
@@ -116,6 +121,13 @@ def _kind(frame: Any, name: str) -> str:
     if declared.lower().startswith(TEXTS):
         return "U"
     return column(getattr(raw, "iloc", raw)[:0]).dtype.kind if declared and hasattr(raw, "__array__") else "O"
+
+
+def schema_of(formula: Formula, rows: Any) -> Any:
+    """What is declared of a frame's columns: the frame, or, of a stream of columns by name, these without a row."""
+    if not isinstance(rows, Stream):
+        return rows
+    return {one.name: np.empty(0, object if one.name in formula.categories else np.float64) for one in formula.factors}
 
 
 def check_frame(formula: Formula, frame: Any) -> int:
@@ -196,6 +208,12 @@ def columns_of(formula: Formula, frame: Any, levels: Levels, bounds: Mapping[str
     return Design(rows, tuple(name for name, _, _ in parts), tuple(pair for _, _, pair in listed))
 
 
+def _rows_of(frame: Any, *, beside: tuple[str, ...], **about: Any) -> Floats:
+    """The columns that the formula makes of some rows, the outcome, and those `beside`. [design.1]"""
+    others = [numbers_of(column_of(frame, OWN + name)) for name in beside]
+    return np.column_stack([columns_of(frame=frame, **about).rows, *others])
+
+
 def _numbers(factor: Factor, values: Any, pair: Bounds | None, truths: bool) -> tuple[Floats, Bounds | None]:
     found = numbers_of(values)
     if pair is None and truths:
@@ -211,8 +229,8 @@ def _numbers(factor: Factor, values: Any, pair: Bounds | None, truths: bool) -> 
 
 def _indicators(name: str, values: Any, levels: tuple[Hashable, ...], full: bool) -> list[Part]:
     """A column of 0 and 1 for each level but the first; rows at no known level are NaN. [design.1]"""
-    places = {level: place for place, level in enumerate(levels)}
-    at = np.array([places.get(key(entry), -1) for entry in values], dtype=np.int64)
+    at = Categories(levels, levels).indices(values)
+    at = np.where(at == len(levels), -1, at)
     found: list[Part] = []
     for place in range(0 if full else 1, len(levels)):
         here = np.where(at < 0, np.nan, (at == place).astype(np.float64))  # [design.1]
@@ -250,7 +268,7 @@ Make = Callable[[Design, bool, Number, Number], Mechanism[Coefficients]]
 class Formulated:
     """A model of a table's columns. `make` makes it for a design, whether there is an intercept, epsilon and delta.
 
-    `beside` are the columns after the outcome that no formula names, offset and weights.
+    `beside` are the columns after the outcome that no formula names, offset and weights; `clusters` those of a survey.
     """
 
     formula: Formula
@@ -261,6 +279,7 @@ class Formulated:
     levels: Mapping[str, Any] = field(default_factory=dict)
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
+    clusters: SurveyDesign | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
 
@@ -310,9 +329,10 @@ class Formulated:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The levels, then the model's release on the columns."""
-        size = check_frame(self.formula, rows)  # [design.3]
+        size = len(rows) if isinstance(rows, Stream) else check_frame(self.formula, rows)  # [design.3]
         check_budget(self.epsilon, self.delta, size if self.neighbours.size_is_public else None)
-        levels = declared_levels(self.levels, self.formula, rows)
+        schema = schema_of(self.formula, rows)
+        levels = declared_levels(self.levels, self.formula, schema)
         missing = [name for name in self.formula.categories if name not in levels]
         costs = self.stages(len(missing))
         notes: list[str] = []
@@ -322,7 +342,8 @@ class Formulated:
                 raise BadInput(unlisted(name))
             cost = costs.part("levels", Approximate)
             histogram = OpenHistogram(cost.epsilon, cost.delta, self.neighbours, self.unit)
-            seen = histogram.sifted(column_of(rows, name), rng)  # [design.2]
+            entries = column_of_stream(rows, name, object) if isinstance(rows, Stream) else column_of(rows, name)
+            seen = histogram.sifted(entries, rng)  # [design.2]
             found[name] = tuple(level for level in seen if level is not MISSING)
             if not 2 <= len(found[name]) <= MOST_LEVELS:  # [design.3]
                 return self._refused(
@@ -336,14 +357,18 @@ class Formulated:
         try:
             if (wide := width_of(self.formula, levels | found)) > MOST_COLUMNS:
                 raise BadInput(too_wide(wide))
-            design = columns_of(self.formula, rows, levels | found, self.bounds)
+            about: dict[str, Any] = {"formula": self.formula, "levels": levels | found, "bounds": self.bounds}
+            design = columns_of(frame=schema, **about)
             model = self.make(design, self.formula.intercept, last.epsilon, last.delta)  # [design.2]
         except BadInput as error:
             if not missing:
                 raise
             return self._refused(str(error), rng)  # [design.3]: by what was released, so no longer an error
-        others = [numbers_of(column_of(rows, OWN + name)) for name in self.beside]  # [design.1]
-        release = model.release(np.column_stack([design.rows, *others]), rng)
+        made = each(partial(_rows_of, beside=self.beside, **about), rows, np.float64)
+        if self.clusters is not None:  # rows that are held [design_effects.1]
+            numbers = self.clusters.numbers(column_of(rows, f"{OWN}clusters"), rows.get(f"{OWN}strata"))
+            made = np.column_stack([made, numbers.astype(np.float64)])
+        release = model.release(made, rng)
         provenance = replace(
             release.provenance,
             parameters=self._shown | dict(release.provenance.parameters),

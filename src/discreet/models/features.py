@@ -44,6 +44,7 @@ from discreet.stages.gram import Frame
 from discreet.stages.locate import middle
 from discreet.stages.octaves import column_unit, least_seen
 from discreet.tables.entries import key
+from discreet.tables.streams import Numbers, Stream, column_of, each
 from discreet.tables.wanted import OWN
 
 STEPS: Final = 1 << 10  # in a unit
@@ -53,6 +54,7 @@ WIDE: Final = 16  # units that hold all but a few values
 WIDEST: Final = 1000  # features
 BLOCK: Final = 1 << 13  # rows at a time
 BESIDE: Final = ("offset", "weights")  # in this order, in rows
+DRAWN: Final = {name: category(optional=True) for name in ("clusters", "strata")}
 DECLARED: Final = "An outcome that is not 0 and 1 needs its classes declared"
 
 
@@ -186,7 +188,7 @@ class Prepared:
 
 
 def find_scaling(
-    table: Floats, features: Features, costs: Allocation, neighbours: Neighbours, rng: Randomness
+    table: Numbers, features: Features, costs: Allocation, neighbours: Neighbours, rng: Randomness
 ) -> Scaling | str:
     """Centre and unit of each feature, found where they are not declared; or why there is none. [features.3]"""
     cost = costs.noise("unit")
@@ -200,7 +202,7 @@ def find_scaling(
     for place, known in enumerate(features.declared()):
         if known is not None:
             continue
-        values, centre = np.ascontiguousarray(table[:, place]), 0.0
+        values, centre = column_of(table, place), 0.0
         if "centre" in costs:
             # [features.3]
             centre = middle(values, cost=costs.part("centre", Choice), neighbours=neighbours, rng=rng)
@@ -277,40 +279,41 @@ def yes_or_no(outcome: Floats) -> Floats:
 
 def features_and_outcome(columns: Mapping[str, Any]) -> Any:
     """Rows of features and the outcome, then offset and weight if there are any; the columns of a formula stay apart,
-    by name."""
+    by name, and so do all where there are clusters."""
     if not isinstance(columns["X"], dict) or "y" in columns:
-        return stacked(columns)
+        return dict(columns) if "clusters" in columns else stacked(columns)
     return columns["X"] | {OWN + name: values for name, values in columns.items() if name != "X"}
 
 
 def sums_read(width: Literal["one", "several"], options: Mapping[str, Any], *, optional: bool = False) -> Reads:
-    """Numbers of a regression: sums of them are taken where rows are, unless it is by formula or looks at places."""
-    formula = isinstance(options.get("X"), str) and "~" in options["X"]
-    held = formula or options.get("method", "auto") not in ("auto", "moments", "descent")
+    """Numbers of a regression: sums of them are taken where rows are, unless it looks at places, or has clusters."""
+    held = options.get("clusters") is not None or options.get("method", "auto") not in ("auto", "moments", "descent")
     return number(width, streams=not held, optional=optional)
 
 
-REGRESSION: Final = {
+REGRESSION: Final[Mapping[str, Reading]] = {
     "X": partial(sums_read, "several"),
     **dict.fromkeys(("y", *BESIDE), partial(sums_read, "one", optional=True)),
+    **DRAWN,
 }
 
 
 def steps_read(width: Literal["one", "several"], options: Mapping[str, Any], *, optional: bool = False) -> Reads:
-    """The same of a logistic model: a tilted minimum and the coding of classes are of rows that are held."""
-    beside = any(options.get(name) is not None for name in BESIDE)
-    sums = options.get("classes") is None and (options.get("method") == "descent" or beside)
-    return sums_read(width, options, optional=optional) if sums else number(width, optional=optional)
+    """The same of a logistic model."""
+    held = options.get("clusters") is not None or options.get("method", "auto") == "friendly"
+    return number(width, streams=not held, optional=optional)
 
 
 def _outcome(options: Mapping[str, Any]) -> Reads:
-    return steps_read("one", options, optional=True) if options.get("classes") is None else category(optional=True)
+    found = steps_read("one", options, optional=True)
+    return found if options.get("classes") is None else category(streams=found.streams, optional=True)
 
 
 LOGISTIC: Final[Mapping[str, Reading]] = {
     "X": partial(steps_read, "several"),
     "y": _outcome,
     **dict.fromkeys(BESIDE, partial(steps_read, "one", optional=True)),
+    **DRAWN,
 }
 
 
@@ -327,21 +330,22 @@ def named_columns(X: Columns, names: Sequence[str] | None) -> Columns:  # noqa: 
     return replace(X, names=tuple(names))
 
 
-def places_of(classes: Sequence[Any]) -> Mapping[Any, float]:
-    """The two public labels as 0 and 1."""
-    if (
-        isinstance(classes, str)
-        or not isinstance(classes, Sequence | np.ndarray)
-        or len(classes) != 2
-        or key(classes[0]) == key(classes[1])
-    ):
-        raise BadInput(f"classes are {classes!r}; give the two public labels, that of 'no' first")
+def places_of(classes: Sequence[Any], most: int = 2) -> Mapping[Any, float]:
+    """The public labels as 0, 1 and so on."""
+    listed = isinstance(classes, Sequence | np.ndarray) and not isinstance(classes, str)
+    if listed and len(classes) > most == 2:
+        raise BadInput(f"classes are {classes!r:.200}; of more than two make a multinomial_regression")
+    if not listed or not 2 <= len(classes) <= most or len({key(one) for one in classes}) < len(classes):
+        needed = "the two public labels, that of 'no' first" if most == 2 else f"2 to {most} public labels, each once"
+        raise BadInput(f"classes are {classes!r:.200}; give {needed}")
     return {key(label): float(code) for code, label in enumerate(classes)}
 
 
 def coded(columns: Any, places: Mapping[Any, float], beside: Sequence[str] = ()) -> Any:
     """Labels as 0 and 1 in the order of the classes; anything else is missing, and its row does not count. `beside` are
     the columns after them."""
+    if isinstance(columns, Stream):
+        return each(partial(coded, places=places, beside=tuple(beside)), columns, np.float64)
     if isinstance(columns, Mapping):
         rows, labels, others = columns["X"], columns["y"], [columns[name] for name in beside]
     else:

@@ -1,9 +1,11 @@
 """The frame of a regression and its first fit, from a noisy sum of outer products of rows with their outcome."""
 
 import math
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.models.design_columns import CONSTANT, DesignColumn
 from discreet.stages.clip import Floats
@@ -11,6 +13,28 @@ from discreet.stages.gram import FINE, Frame
 from discreet.stages.shrinkage import to_diagonal
 
 FARTHEST: Final = 1.5  # units of the linear part: no step of these is longer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """Rows seen as scores: u, the first entries in a frame, times the residual, which is the last."""
+
+    inner: Frame
+
+    @property
+    def size(self) -> int:
+        """Coefficients."""
+        return self.inner.size - 1
+
+    @property
+    def step(self) -> float:
+        """What one stands for."""
+        return self.inner.step**2
+
+    def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
+        """u r of each row: one product each. [gram.4]"""
+        seen, lost = self.inner.turned(rows)
+        return seen[:-1] * seen[-1], lost
 
 
 def started(moments: Floats, noise: float, *, bare: bool = False) -> tuple[Floats, Floats]:

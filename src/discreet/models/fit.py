@@ -23,7 +23,7 @@ from discreet.errors import BadInput
 from discreet.models.descent import Descent, picked
 from discreet.models.features import Features
 from discreet.models.least_squares import LeastSquares
-from discreet.models.regressions import truth_bounds
+from discreet.models.model_arguments import truth_bounds
 from discreet.noise.distributions import stream
 from discreet.privacy.declaration import Columns, Public, Reads, statistic
 from discreet.privacy.exact import Number

@@ -29,8 +29,8 @@ Why
     [newton_stages.1]. Beside a tilted minimum, a pure part of epsilon, they have the other part and delta: both add up.
     [glm_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
     [glm_stages.3] [gram.4], [score.2], [weighted.1], [weighted.2] and [features.4]. `reachable` cuts outcomes to [0,
-    10^6]. A row with a missing entry is no row. Of more than 2^28 rows, a private number, the first 2^28 are in the
-    minimum.
+    10^6]. A row with a missing entry is no row, but in the places of its other columns. Of more than 2^28 rows, a
+    private number, the first 2^28 are in the minimum.
     [glm_stages.4] Rows as [features.4] has them, with outcomes 0 and 1 (`Descent` refuses other families), are what
     [logistic_loss.2] to [logistic_loss.4] ask for, R being the root of the number of coefficients or more and at most
     15; then [tilted_minimum.1] with steepness 1 (ADD_OR_REMOVE) or 2 (REPLACE) and curvature 1/2.
@@ -53,7 +53,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.models.coefficients import PULLED, NewtonStep
+from discreet.models.coefficients import PULLED, NewtonStep, Scored
 from discreet.models.design_columns import CONSTANT, HIDDEN, DesignColumn, blamed, own_units, placed, reachable
 from discreet.models.first_frame import applied, shortened, started
 from discreet.models.logistic_loss import LONGEST, OFFSET, RIDGED, SEPARATED, minimised, ridge_of, tilt_of
@@ -99,8 +99,9 @@ WRONG: Final = 0.3  # of the information: by how much squared scores may differ 
 STEPS: Final = 3  # before the last
 LEAST: Final = 1.2  # times its noise as an operator, the information must be in every direction
 INFORMED: Final = (0.002, 0.03)  # of the rows that may be pulled in H: where the noise allows, and at most
+PACKED: Final = 0.4  # at most, beside a tilted minimum: there H takes the ridge off and gives errors, no more
 UNEVEN: Final = 1.3  # times as many rows as least squares: the information is not the same in all directions
-LOUD: Final = 0.2  # of the information: its noise, as an operator, up to which fewer rows are pulled
+LOUD: Final = (0.2, 0.14)  # of the information: its noise, as an operator, up to which fewer rows are pulled; tilted
 MOST: Final = 1e6  # an outcome beyond counts as this
 SPANNED: Final = 2.0  # units: of how wide a spread of offsets the mean outcome is corrected at most
 OFFSET_COLUMN: Final = DesignColumn("the offset")
@@ -119,10 +120,11 @@ def plan(
     tilted: bool = False,
     offset: bool = False,
     weighted: bool = False,
+    beside: Share | None = None,
 ) -> Allocation:
     """What each stage costs for rows of `width` entries with their outcome, `unknown` columns without bounds; `counted`
     if their number is private, `counts` of a Poisson model, `tilted` if a tilted minimum takes the place of steps,
-    which it does without offset and weights. [glm_stages.2]"""
+    which it does without offset, weights and clusters, whose sums are `beside` these. [glm_stages.2]"""
     unknown, twice = unknown + offset, weighted and not counts  # lengths by outcome
     neighbours = Neighbours.ADD_OR_REMOVE if counted else Neighbours.REPLACE
 
@@ -155,6 +157,7 @@ def plan(
         "late": Share(Fraction(4 + 2 * twice, 100), tail, 1 + twice) if counts or twice else None,
         "last": Share(None, score(width - 1)) if not tilted else None,
         "squares": Share(squares, gram),
+        "clusters": beside,
     }
     pure = Approximate(rest * exact(epsilon) if tilted else 0, 0)
     costs = shared_out(exact(epsilon) - pure.epsilon, delta, shares)  # [glm_stages.1]
@@ -295,8 +298,9 @@ class Fitting:
         seen, fit, turned = self.at(fit, "roots", **limited)
         if (found := self.tail(seen, "spread", self.rows)) is None:  # [glm_stages.2]
             return LOST.format("the information")
-        fewest, most = (float(found.at(part * self.size)) for part in INFORMED)
-        bearable = math.sqrt(LOUD * curve / self.stages.operator(1.0))
+        pulled = (INFORMED[0], PACKED if tilted else INFORMED[1])
+        fewest, most = (float(found.at(part * self.size)) for part in pulled)
+        bearable = math.sqrt(LOUD[tilted] * curve / self.stages.operator(1.0))
         radius = min(fewest, max(most, bearable), POINTED * limited.get("reach", math.inf))
         information, noise = self.gram(seen, "information", self.rows, radius)
         values, vectors = np.linalg.eigh(information)
@@ -336,6 +340,7 @@ class Fitting:
             limit=reach * (self.weight or 1.0),
             often=reach / longest.typical,
             spans=own.diagonal(),
+            scored=Scored(self.rows, seen, longest, cut),
             pulled=PULLED + moved,
             excess=(beyond, 0.0 if tilted else longest.excess(cut, 2)),
         )
@@ -349,9 +354,7 @@ class Fitting:
         reach = min(float(longest.at(cut)), BALANCE * math.sqrt(curve) / tilt, LONGEST)  # [glm_stages.4]
         reach = max(reach, math.sqrt(many))
         inner = Frame.of(self.units, self.turn, self.centres)
-        theta = minimised(
-            np.asarray(self.rows), inner, reach, self.stages, offset=float(start[0]), rng=self.rng
-        )  # [glm_stages.4]
+        theta = minimised(self.rows, inner, reach, self.stages, offset=float(start[0]), rng=self.rng)  # [glm_stages.4]
         return start + applied(inner).T @ theta, theta, cut, reach
 
     def _steps(self, fit: Floats, longest: Tail, curve: float, *, constant: bool) -> Floats:

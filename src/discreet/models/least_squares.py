@@ -42,6 +42,7 @@ Source
     models/newton_stages.py.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -49,9 +50,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from discreet.accounting.allocation import Share
 from discreet.errors import BadInput, Refused
 from discreet.models.coefficients import CoefficientSpread, NewtonStep
 from discreet.models.design_columns import CONSTANT, DesignColumn
+from discreet.models.design_effects import DRAWN, UNLISTED, Between, between, cluster_share, listed_only
 from discreet.models.newton_stages import (
     LOST,
     STIFF,
@@ -69,6 +72,7 @@ from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds, agree, check_bounds, check_size
+from discreet.statistics.survey_design import Design
 from discreet.tables.matrix import long_matrix
 from discreet.tables.streams import each
 
@@ -80,26 +84,38 @@ LIMITED: Final = "(least squares, nobody's influence above {:.2g} times the typi
 WEIGHTED: Final = "weighted least squares"
 
 
-def spread_of(
-    found: NewtonStep, names: tuple[str, ...], *, intercept: bool, about: str, target: str
-) -> CoefficientSpread:
-    """The coefficients and their errors, from what was released. [least_squares.3]"""
-    many, step = len(found.value), found.step
-    values, vectors = np.linalg.eigh(found.squares)
-    beside = found.squares_noise / 2 + found.excess[1]
-    squares = (vectors * (np.maximum(values, 0.0) + beside)) @ vectors.T
-    squares *= found.size / max(found.size - many, 1.0)
-    moved = (step @ step) * np.eye(many) + np.outer(step, step)
-    noise = found.score_noise**2 * np.eye(many) + found.information_noise**2 / 2 * moved
-    way = found.way @ found.inverse
-    sampling, privacy = (np.sqrt(np.einsum("ij,jk,ik->i", way, part, way)) for part in (squares, noise))
+def errors_of(found: NewtonStep, clusters: Between | None = None) -> tuple[Floats, Floats, Floats]:
+    """Of each coefficient, from what was released: standard deviations from sampling and from the noise, and the most
+    that it may be off beside them. [least_squares.3]"""
+    step, way = found.step, found.way @ found.inverse
+    sampling, privacy = (np.sqrt(np.einsum("ij,jk,ik->i", found.way, part, found.way)) for part in found.covariances)
+    if clusters is not None:  # [design_effects.2]
+        drawn, around = clusters.variance(way), (way**2).sum(axis=1)
+        alone = np.maximum(np.einsum("ij,jk,ik->i", way, found.squares, way), found.squares_noise * around)
+        drawn += (found.beside + clusters.excess) * around * np.maximum(drawn / alone, 1.0)
+        sampling = np.sqrt(np.maximum(sampling**2, found.few * drawn))
     bias = found.excess[0] * np.linalg.norm(way, axis=1) + found.pulled * np.abs(found.way @ step)
-    value = found.value
+    return sampling, privacy, bias
+
+
+def spread_of(
+    found: NewtonStep,
+    names: tuple[str, ...],
+    *,
+    intercept: bool,
+    about: str,
+    target: str,
+    clusters: Between | None = None,
+) -> CoefficientSpread[Coefficients]:
+    """The coefficients and their errors, from what was released. [least_squares.3]"""
+    value, (sampling, privacy, bias) = found.value, errors_of(found, clusters)
     if not intercept:
         value, sampling, privacy, bias = (np.append(0.0, part) for part in (value, sampling, privacy, bias))
     found_value = Coefficients(value[1:], float(value[0]), names)
     limit = (found.way, found.limit)
-    return CoefficientSpread(found_value, sampling, privacy, about, bias, target.format(found.often), limit)
+    freedom = math.inf if clusters is None else clusters.design.freedom
+    words = target.format(found.often)
+    return CoefficientSpread(found_value, sampling, privacy, about, bias, words, limit, freedom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +124,8 @@ class LeastSquares:
 
     `names` are those of the columns of x; `bounds` public bounds for each of them and the outcome, None where there are
     none; `ridge` adds that times the squared coefficients to the sum of squares. After the outcome rows have their
-    `offset`, which is taken off it, and then their weight, where either is True.
+    `offset`, which is taken off it, and then their weight, where either is True; last the number of their cluster in
+    the `clusters`, if there are any.
     `size` is the public number of rows: with it the loss lists every draw.
 
     >>> from discreet.noise.randomness import Seeded
@@ -128,6 +145,7 @@ class LeastSquares:
     bounds: tuple[Bounds | None, ...] | None = None
     offset: bool = False
     weights: bool = False
+    clusters: Design | None = None
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     size: int | None = None
@@ -185,7 +203,15 @@ class LeastSquares:
             *(self.epsilon, self.delta, size, len(self.columns), unknown),
             centred=self.intercept,
             weighted=self.weights,
+            beside=self.by_cluster,
         )
+
+    @property
+    def by_cluster(self) -> Share | None:
+        """What sums by cluster get, if there are clusters."""
+        if self.clusters is None:
+            return None
+        return cluster_share(len(self.columns) - 1, len(self.clusters.strata), self.neighbours)
 
     def needed(self) -> int:
         """The least public number of rows, within a twentieth, that there is an answer for. [least_squares.2]"""
@@ -199,7 +225,7 @@ class LeastSquares:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The coefficients with an error bar each, or a refusal."""
-        width = len(self.names) + 1 + self.offset + self.weights
+        width = len(self.names) + 1 + self.offset + self.weights + (self.clusters is not None)
         table = long_matrix(rows, width, declared="names and an outcome, columns")
         public = self.neighbours.size_is_public
         size = agree(len(table), self.size) if public else None
@@ -211,11 +237,16 @@ class LeastSquares:
         shown = {"neighbours": self.neighbours, "columns": len(self.names), "intercept": self.intercept}
         shown |= {"ridge": self.ridge} | ({"rows": size} if public else {})
         shown |= {name: True for name in ("weights", "offset") if getattr(self, name)}
+        shown |= {} if self.clusters is None else {"clusters": len(self.clusters.strata)}
+        notes = self.notes if self.clusters is None else (*self.notes, UNLISTED)
         blank: Release[Coefficients] = Release(
-            self.guarantee, Provenance("LeastSquares", shown, rng.secure, notes=self.notes), name="linear regression"
+            self.guarantee, Provenance("LeastSquares", shown, rng.secure, notes=notes), name="linear regression"
         )
         if (refusal := refusal_of(self, size)) is not None:
             return replace(blank, refusal=refusal)
+        places: Any = None
+        if self.clusters is not None:
+            table, places = listed_only(table)
         ready = each(self._ready, table)
         del rows, table  # a long table is not held twice
         counted = stages.counted(ready, rng)  # [least_squares.1]
@@ -229,8 +260,17 @@ class LeastSquares:
             about, target = ABOUT if self.ridge is None else RIDGED, LIMITED
             if self.weights:
                 about, target = (words.replace("least squares", WEIGHTED) for words in (about, target))
+            clusters = None
+            if self.clusters is not None:
+                about = f"{about}; {DRAWN}"
+                drawn: dict[str, Any] = {
+                    "cost": stages.costs.part("clusters", Gaussian),
+                    "neighbours": self.neighbours,
+                    "rng": rng,
+                }
+                clusters = between(found, places, self.clusters, **drawn)  # [least_squares.1]
             spread = spread_of(
-                found, self.names, intercept=self.intercept, about=about, target=target
+                found, self.names, intercept=self.intercept, about=about, target=target, clusters=clusters
             )  # [least_squares.3]
             hidden = spread.errors[1:] > IDLE * found.spans[-len(self.names) :]
         if hidden.any() and not self.ridge:  # [least_squares.2]

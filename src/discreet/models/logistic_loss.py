@@ -12,6 +12,8 @@ Claims
     [logistic_loss.3] `gradient` returns a bound on the length of its error, at any point, for R from sqrt(size) to 15.
     [logistic_loss.4] `tolerance` reads public numbers only, and is 4.5 times the largest error, as [tilted_minimum.3]
     needs.
+    [logistic_loss.5] `gradient`, `hessian` and `reach`, and so the minimum that is found, are the same to the last
+    digit however rows are cut and wherever they are. `hessian` is above what it stands for in no direction.
 
 Why
     [logistic_loss.1] Below, h = 2^-53. It rests on IEEE 754 alone: sums, differences, products and quotients of float64
@@ -38,31 +40,42 @@ Why
     p) <= 1 / 4 and |o| <= 12; the logistic function adds 3 h, the difference from y and the product by w h / 2 each.
     Together 12 h (7 + 3 + 1, and 0.8), times |x| w <= 1. Residuals are split in two whole numbers as well, of 2^-26 and
     of 2^-52: sums of a block of 2^13 products with steps are exact, as w |V| <= 1024 R < 2^14, and what is left out is
-    h |x| <= 32 h, as |V| <= 2^15 sqrt(size) and R >= sqrt(size). The blocks' sums are added by `fsum` and multiplied
-    once: 2 h of a length of at most 1 a row. In all less than 48 h < 2^-47 for each row.
+    h |x| <= 32 h, as |V| <= 2^15 sqrt(size) and R >= sqrt(size). The blocks' sums are added as integers, turned into a
+    float and multiplied once: 2 h of a length of at most 1 a row. In all less than 48 h < 2^-47 for each row.
     [logistic_loss.4] At most `most` rows have at most `most` times that error.
+    [logistic_loss.5] Both are sums of integers, of a function of each row; a least weight is that of any cut. Second
+    derivatives have their weight w p (1 - p) in parts of 2^-22, towards 0: a row's is what it stands for times a number
+    of at most 1. All steps count: where columns are narrow beside their bounds a row has few, and Newton's method with
+    second derivatives of less than half their size would not end. As w |V|^2 <= 2 (1024 R)^2 < 2^29, R <= 15, the
+    weight's upper part, of 2^-13, times V V' is below 2^40; the lower one, of 9 digits, times V V' is below 2^39: sums
+    of a block of 2^13 of either are exact. Where Newton's method starts and how it goes on changes nothing but the
+    time ([tilted_minimum.3]), and what is left of the gradient is below the noise; but equal digits need equal steps.
 
 Source
     Horner's rule bound step by step: Higham 2002, section 5.1. Splitting ln 2: Cody and Waite 1980.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.models.features import BEND, STEPS, Prepared, framed
 from discreet.models.newton_stages import NewtonStages
+from discreet.models.prepared_rows import AnyPrepared, over, ready
 from discreet.models.score import BLOCK
-from discreet.noise.tilted_minimum import TiltedObjective, exactly, newton, tilt_rate
+from discreet.noise.additive import summed
+from discreet.noise.tilted_minimum import exactly, tilt_rate
 from discreet.privacy.exact import Number
 from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.gram import Frame
+from discreet.tables.streams import Stream, added
 
 FARTHEST: Final = 64.0
 PER: Final = 1.4426950408889634  # 1 / ln 2: only k is made of it
@@ -92,7 +105,8 @@ def sigmoid(u: Floats) -> Floats:
 
 
 MOST: Final = 1 << 28  # rows that are used where their number is private
-LARGE: Final = 50_000  # rows from which a tenth of them says where to start
+WEIGHT: Final = 1 << 22  # steps of a weight in a second derivative [logistic_loss.5]
+LOW_WEIGHT: Final = 1 << 9  # those that are summed apart
 OFFSET: Final = 12.0
 LONGEST: Final = 15.0  # R [logistic_loss.3]
 RIDGED: Final = 0.5  # units of the linear part: so far the information undoes a ridge, and slopes stay about the same
@@ -123,14 +137,12 @@ def tilt_of(stages: NewtonStages) -> float:
     return math.sqrt(size + 1) / float(rate)
 
 
-def minimised(
-    rows: Floats, frame: Frame, reach: float, stages: NewtonStages, *, offset: float, rng: Randomness
-) -> Floats:
+def minimised(rows: Any, frame: Frame, reach: float, stages: NewtonStages, *, offset: float, rng: Randomness) -> Floats:
     """The tilted minimum of rows in a frame, those beyond `reach` with less weight, in units of the frame: rows end in
     their outcome, 0 or 1. [glm_stages.4]"""
-    ready = framed(rows[:MOST], frame, reach)
+    given = ready(most_rows(rows), partial(framed, frame=frame, reach=reach), stages.width)
     found = rng.minimum(
-        LogisticLoss(ready, MOST if stages.rows is None else stages.rows, offset),
+        LogisticLoss(given, MOST if stages.rows is None else stages.rows, offset),
         steepness=1 if stages.rows is None else 2,
         curvature=CURVATURE,
         ridge=ridge_of(stages),
@@ -139,11 +151,22 @@ def minimised(
     return np.asarray(found) / reach
 
 
+def most_rows(rows: Any) -> Any:
+    """The first MOST rows, which are brought here if they are a stream of more."""
+    if len(rows) <= MOST:
+        return rows
+    return np.concatenate(list(rows))[:MOST] if isinstance(rows, Stream) else rows[:MOST]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LogisticLoss:
-    """An `Objective` of noise/tilted_minimum.py: `rows` with outcomes 0 and 1, `most` public and not below how many."""
+    """An `Objective` of noise/tilted_minimum.py: `rows` with outcomes 0 and 1, `most` public and not below how many.
 
-    rows: Prepared
+    Rows of a stream stay where they are, and are passed over once for each gradient and each matrix of second
+    derivatives. [logistic_loss.5]
+    """
+
+    rows: AnyPrepared
     most: int
     offset: float = 0.0  # public or released, at most OFFSET in size
 
@@ -160,8 +183,7 @@ class LogisticLoss:
     @property
     def reach(self) -> float:
         """No |x| of a row with an outcome is larger: far out a row weighs 1 / |x|^2, or twice that."""
-        weights = self.rows.weight[self.rows.weight > 0]
-        return math.sqrt(self.rows.bend / float(weights.min(initial=1.0)))
+        return math.sqrt(self.rows.bend / over(_least_weight, min, self.rows))
 
     @property
     def bend(self) -> float:
@@ -190,50 +212,77 @@ class LogisticLoss:
             unit *= 2.0**bits
         return found
 
-    def _linear(self, steps: Floats, digits: list[tuple[Floats, float]]) -> Floats:
+    def gradient(self, point: Sequence[Fraction]) -> tuple[Floats, float]:
+        """At a point, and a bound on the length of its error. [logistic_loss.3]"""
+        linear = _Linear(tuple(self._digits(point)), self.per, self.offset)
+        found = over(partial(_slopes, linear=linear, size=self.size), added, self.rows)  # [logistic_loss.5]
+        sums = [whole / 2**52 for whole in found.tolist()]  # rounded once
+        return np.array(sums) * self.per, ERROR * len(self.rows)  # [logistic_loss.3]
+
+    def guess(self, tilt: Sequence[Fraction], ridge: Fraction) -> Floats:  # noqa: ARG002  as an Objective has it
+        """0: a part of the rows would be another one where they are cut otherwise. [logistic_loss.5]"""
+        return np.zeros(self.size)
+
+    def hessian(self, w: Floats) -> Floats:
+        """At w, more or less. [logistic_loss.2]"""
+        linear = _Linear(tuple(self._digits(exactly(w))), self.per, self.offset)
+        found = over(partial(_bends, linear=linear, size=self.size), added, self.rows)  # [logistic_loss.5]
+        total = np.array([[whole / WEIGHT for whole in row] for row in found.tolist()])
+        return total * self.per**2  # [logistic_loss.2]
+
+
+@dataclass(frozen=True, slots=True)
+class _Linear:
+    """What the linear part of a row is made of: coefficients in parts that add up, a step of x, and the offset."""
+
+    digits: tuple[tuple[Floats, float], ...]
+    per: float
+    offset: float
+
+    def of(self, steps: Floats) -> Floats:
         """The offset and w'x, the latter but for a relative 2^-52. [logistic_loss.3]"""
-        parts = [(steps @ digit) * unit for digit, unit in digits]  # exact
+        parts = [(steps @ digit) * unit for digit, unit in self.digits]  # exact
         total = (
             parts[0] + parts[1] if len(parts) == 2 else np.array([math.fsum(row) for row in zip(*parts, strict=True)])
         )
         return total * self.per + self.offset  # [logistic_loss.3]
 
-    def gradient(self, point: Sequence[Fraction]) -> tuple[Floats, float]:
-        """At a point, and a bound on the length of its error. [logistic_loss.3]"""
-        parts, digits = [], self._digits(point)
-        for start in range(0, len(self.rows), BLOCK):
-            steps = self.rows.steps[start : start + BLOCK].astype(np.float64)
-            # [logistic_loss.3]
-            residual = sigmoid(self._linear(steps, digits)) - self.rows.outcome[start : start + BLOCK]
-            residual *= self.rows.weight[start : start + BLOCK]
-            high = np.rint(residual * 2.0**26)
-            low = np.rint((residual - high * 2.0**-26) * 2.0**52)
-            parts += [(high @ steps) * 2.0**-26, (low @ steps) * 2.0**-52]  # [logistic_loss.3]
-        sums = [math.fsum(column) for column in np.array(parts).T] if parts else [0.0] * self.size
-        return np.array(sums) * self.per, ERROR * len(self.rows)  # [logistic_loss.3]
 
-    def guess(self, tilt: Sequence[Fraction], ridge: Fraction) -> Floats:
-        """The minimum of a tenth of a large table, its tilt and ridge a tenth too; of a small one 0."""
-        if len(self.rows) < LARGE:
-            return np.zeros(self.size)
-        few = replace(
-            self.rows,
-            steps=self.rows.steps[::10],
-            weight=self.rows.weight[::10],
-            outcome=self.rows.outcome[::10],
-        )
-        tenth = TiltedObjective(
-            LogisticLoss(few, self.most, self.offset), [b / 10 for b in tilt], ridge / 10, len(few) * 1e-6
-        )
-        found = newton(tenth, np.zeros(self.size))
-        return np.zeros(self.size) if found is None else np.array([float(one) for one in found])
+def _blocks(given: Iterator[Prepared]) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """Steps, weights and outcomes, so many rows at a time."""
+    for rows in given:
+        for start in range(0, len(rows), BLOCK):
+            here = slice(start, start + BLOCK)
+            yield rows.steps[here].astype(np.float64), rows.weight[here], rows.outcome[here]
 
-    def hessian(self, w: Floats) -> Floats:
-        """At w, more or less. [logistic_loss.2]"""
-        total, digits = np.zeros((self.size, self.size)), self._digits(exactly(w))
-        for start in range(0, len(self.rows), BLOCK):
-            steps = self.rows.steps[start : start + BLOCK].astype(np.float64)
-            chance = sigmoid(self._linear(steps, digits))
-            weight = self.rows.weight[start : start + BLOCK] * chance * (1 - chance)
-            total += (steps * weight[:, None]).T @ steps
-        return total * self.per**2  # [logistic_loss.2]
+
+def _least_weight(given: Iterator[Prepared]) -> float:
+    """A kernel: the least weight above 0, or 1."""
+    return min((float(weight[weight > 0].min(initial=1.0)) for _, weight, _ in _blocks(given)), default=1.0)
+
+
+def _slopes(given: Iterator[Prepared], *, linear: _Linear, size: int) -> Any:
+    """A kernel: the sum of residuals times steps, in parts of 2^-52, as Python's integers. [logistic_loss.3]"""
+    found = np.zeros(size, dtype=object)
+    for steps, weight, outcome in _blocks(given):
+        residual = sigmoid(linear.of(steps)) - outcome
+        residual *= weight
+        high = np.rint(residual * 2.0**26)
+        low = np.rint((residual - high * 2.0**-26) * 2.0**52)
+        for part, unit in ((high, 2**26), (low, 1)):
+            found += (part @ steps).astype(np.int64).astype(object) * unit  # [logistic_loss.3]
+    return found
+
+
+def _bends(given: Iterator[Prepared], *, linear: _Linear, size: int) -> Any:
+    """A kernel: the sum of second derivatives of the losses, rounded towards 0, in steps. [logistic_loss.5]"""
+
+    def products(steps: Floats, weight: Floats) -> Floats:
+        chance = sigmoid(linear.of(steps))
+        k = np.floor(weight * chance * (1 - chance) * WEIGHT)  # [logistic_loss.5]
+        high = np.floor(k / LOW_WEIGHT)
+        return np.stack([(steps * part[:, None]).T @ steps for part in (high, k - LOW_WEIGHT * high)])
+
+    parts = (products(steps, weight) for steps, weight, _ in _blocks(given))
+    high, low = summed(parts, (2, size, size), 2**53).astype(object)  # [logistic_loss.5]
+    return LOW_WEIGHT * high + low

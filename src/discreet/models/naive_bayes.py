@@ -33,10 +33,10 @@ Source
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -58,7 +58,8 @@ from discreet.stages.declared import LARGEST, check_bounds
 from discreet.stages.locate import middle
 from discreet.stages.octaves import column_cost, column_unit, least_seen
 from discreet.statistics.histogram import MOST_PEOPLE, Categories
-from discreet.tables.entries import by_name, numbers, public_size
+from discreet.tables.entries import by_name, long_numbers, numbers, public_size
+from discreet.tables.streams import added, column_of, fold
 from discreet.worlds.assumptions import About, Expected, World
 from discreet.worlds.floors import BOUND, bins_floor
 
@@ -190,8 +191,8 @@ class NaiveBayes:
 
     def release(self, rows: Any, rng: Randomness) -> Release[ClassCounts]:
         """The counts, or a refusal."""
-        *columns, outcome = by_name(rows, *map(str, range(len(self.sides) + 1))).values()
-        size, stages = public_size(outcome, self.neighbours), self.stages
+        columns = by_name(rows, *map(str, range(len(self.sides) + 1)))
+        size, stages = public_size(columns, self.neighbours), self.stages
         shown = {"columns": self.names, "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         blank: Release[ClassCounts] = Release(
             self.guarantee, Provenance("NaiveBayes", shown, rng.secure), name="naive Bayes"
@@ -199,10 +200,11 @@ class NaiveBayes:
         if refusal := refusal_of(self, size):  # [naive_bayes.2]
             return replace(blank, refusal=refusal)
         sides = [
-            self._found(column, stages, rng) if side is None else side
-            for column, side in zip(columns, self.sides, strict=True)
+            self._found(column_of(columns, str(place)), stages, rng) if side is None else side
+            for place, side in enumerate(self.sides)
         ]  # [naive_bayes.1]
-        noisy = self._blurred(counted(columns, outcome, sides, self.classes), stages, rng)
+        counts = fold(partial(counted, sides=sides, classes=self.classes), added, columns)  # [naive_bayes.1]
+        noisy = self._blurred(counts, stages, rng)
         many, noise = len(self.classes), self.noise
         if noisy[:many].sum() < SEEN * noise.sd * math.sqrt(many):  # [naive_bayes.2]
             few = "hardly anybody is in a listed class and has a number in each column that is no category, beside the "
@@ -215,7 +217,7 @@ class NaiveBayes:
 
     def _found(self, entries: Any, stages: Allocation, rng: Randomness) -> Meeting:
         """Bins that are narrow near the centre and wide away from it. [naive_bayes.1]"""
-        values = numbers(entries)
+        values = long_numbers(entries)
         centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)
         cost = stages.noise("unit")
         reach = column_unit(values, centre, cost=cost, neighbours=self.neighbours, rng=rng)  # [naive_bayes.1]
@@ -236,16 +238,21 @@ class NaiveBayes:
         return np.asarray(np.rint(grid.value(blurred)), dtype=np.int64)
 
 
-def counted(columns: Sequence[Any], outcome: Any, sides: Sequence[Any], classes: Categories) -> Integers:
-    """The sizes of classes; then, for each column and each class, of its bins. [naive_bayes.1]"""
-    whose, many = classes.indices(outcome), len(classes)
-    listed = whose < many
-    found = [np.bincount(whose[listed], minlength=many)]
-    for column, side in zip(columns, sides, strict=True):
-        width = side.bins if isinstance(side, Meeting) else len(side) + 1
-        cell = whose * width + side.indices(column)
-        found.append(np.bincount(cell[listed], minlength=many * width))
-    return np.concatenate(found).astype(np.int64)
+def counted(given: Iterator[Mapping[str, Any]], *, sides: Sequence[Any], classes: Categories) -> Integers:
+    """A kernel: the sizes of classes; then, for each column and each class, of its bins. [naive_bayes.1]"""
+    many = len(classes)
+    widths = [many, *(many * (side.bins if isinstance(side, Meeting) else len(side) + 1) for side in sides)]
+    total = np.zeros(sum(widths), dtype=np.int64)
+    for piece in given:
+        *columns, outcome = piece.values()
+        whose = classes.indices(outcome)
+        listed = whose < many
+        found = [np.bincount(whose[listed], minlength=many)]
+        for column, side, width in zip(columns, sides, widths[1:], strict=True):
+            cell = whose * (width // many) + side.indices(column)
+            found.append(np.bincount(cell[listed], minlength=width))
+        total += np.concatenate(found)
+    return total
 
 
 @lru_cache(maxsize=128)
@@ -328,14 +335,14 @@ def _world(about: About) -> World:
     return World(make=make, measure=measure, closed=expected)
 
 
-def _rows(columns: Mapping[str, Any]) -> Any:
+def by_place(columns: Mapping[str, Any]) -> Any:
     """Columns by place, the class last."""
     given = columns["X"]
     parts = list(given.values()) if isinstance(given, Mapping) else list(np.asarray(given).T)
-    return dict(enumerate([*parts, columns["y"]]))
+    return {str(place): part for place, part in enumerate([*parts, columns["y"]])}
 
 
-@statistic({"X": Reads("any", "several"), "y": category()}, rows=_rows, world=_world)
+@statistic({"X": Reads("any", "several", streams=True), "y": category(streams=True)}, rows=by_place, world=_world)
 def naive_bayes(
     people: Public,
     X: Columns,  # noqa: N803  as scikit-learn calls it

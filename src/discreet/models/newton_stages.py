@@ -25,7 +25,7 @@ Why
     [allocation.2].
     [newton_stages.2] By reading `plan` and `find`: the count is len(rows) only where that is public.
     [newton_stages.3] `reachable` compares entries one by one with public numbers; then [gram.4], and with weights
-    [weighted.1] and [weighted.2]. A row with a missing or infinite entry is no row.
+    [weighted.1] and [weighted.2]. A row with a missing or infinite entry is no row, but in its columns' places.
     [newton_stages.4] `Scores` multiplies the exact integers of a row in a frame, one product each: a fixed
     function of the row, and so it is times a weight ([weighted.1]). The rest is [gram.1] to [gram.3], whose argument
     uses no more of what is seen than that.
@@ -35,13 +35,14 @@ Needs
 Accuracy
     Noise of T / mu (ADD_OR_REMOVE; twice that under REPLACE) on each sum of scores, mu with a third of the budget. From
     MANY columns on H is pooled with the first sum, and the steps are averaged by their noise (models/pooling.py).
-    REPLACE doubles the noise of every score, and has root 2 times that of every outer product: an error of r times the
-    plain one under ADD_OR_REMOVE becomes root (1 + 4 (r^2 - 1)) or more, 3.6 for r = 2, which 20 columns of 5,000 rows
-    have at epsilon 1. There, where the noise on H is above half of the rows, the frame has more of the budget: of 120
-    tables 97 are answered, 65 without that, with errors of 4.2 times the plain one (the median, normal columns).
+    REPLACE doubles the noise of scores of one length: at the same T an error of r times the plain one becomes root (1 +
+    4 (r^2 - 1)), 3.0 for the r of 1.7 that 20 normal columns of 5,000 rows have at epsilon 1. It is no bound: T may be
+    shorter. If 2% of the scores were cut exactly (T = 11) and all of mu = .237 went into one sum, its noise 2 T / mu =
+    93 beside the scores' own deviation of 71 would leave 1.65; with two fifths, as the rest pays for places, a frame, H
+    and lengths, 2.3. Ours is 3.5: lengths counted through noise of 27 rows make T longer by a fifth, H has noise.
 Source
-    Bassily, Smith and Thakurta 2014 (noisy gradients); Avella-Medina, Bradshaw and Loh 2023 (noisy Newton steps); White
-    1980 (the sum of squared scores); Sheffet 2017. Frames without bounds and the length of the tail are ours.
+    Bassily, Smith and Thakurta 2014; Avella-Medina, Bradshaw and Loh 2023 (noisy Newton steps); White 1980 (the sum of
+    squared scores); Sheffet 2017. Frames without bounds and the length of the tail are ours.
 """
 
 import math
@@ -52,12 +53,11 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
-from discreet.models.coefficients import NewtonStep
+from discreet.models.coefficients import NewtonStep, Scored
 from discreet.models.design_columns import DesignColumn, blamed, own_units, placed, reachable
-from discreet.models.first_frame import applied, deviations, inverse_of, started, with_residuals
+from discreet.models.first_frame import Scores, applied, deviations, inverse_of, started, with_residuals
 from discreet.models.pooling import Steps, pooled
 from discreet.models.weighted import UNWEIGHTED, weighed, weight_unit
 from discreet.privacy.exact import Number, exact
@@ -85,13 +85,13 @@ MIDDLE: Final = 80.0  # rows times epsilon that find a centre of 1e5 deviations
 OUTSIDE: Final = 0.15  # of the rows in the first sum
 OUTSIDE_MANY: Final = 0.3  # where it only makes a frame that is worth having, the steps do the rest
 ROUND: Final = (2.4, 1.2)  # by how much a row of H may be longer than a typical one: few columns, many
-WEIGHED: Final = 2.5  # squared typical lengths: rows that weigh less far out are no longer, over a slope of 0.2
+WEIGHED: Final = 2.0  # squared typical lengths: rows that weigh less far out are no longer, over a slope of 0.2
 APART: Final = 0.5  # times the noise on H, as an operator: what H alone has to show where it is pooled
 LOUD: Final = 0.17  # of the rows: the noise on H, as an operator, up to which its rows may be longer
-EARLY: Final = 0.004  # of the scores in the first step
+EARLY: Final = 0.004  # of the scores in the first step, where columns are few
 OFTEN: Final = (0.6, 2.0)  # over mu: how many scores are cut in the last step
 EXCESS: Final = 0.3  # deviations of noise: by how much they may be cut, all together
-FREER: Final = 2.0  # times as many scores, and by as much, where there are many columns
+FREER: Final = 4.0  # times as many scores, and by as much, where there are many columns
 SHRUNK: Final = 8.0  # by how much scores may be shorter in the last step: where most are 0 the others are hard to see
 INFORMED: Final = (0.005, 0.02)  # of the weighted rows that may be pulled in H: where the noise allows, and at most
 SETTLED: Final = 4.0  # deviations of noise by which the last score may differ from a small part of the one before
@@ -106,28 +106,6 @@ UNSETTLED: Final = (
     "the steps towards the coefficients do not settle: perhaps a column takes large values for a few people only; give "
     "bounds for such columns, take their logarithm, or use a larger epsilon"
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scores:
-    """Rows seen as scores: u, the first entries in a frame, times the residual, which is the last."""
-
-    inner: Frame
-
-    @property
-    def size(self) -> int:
-        """Coefficients."""
-        return self.inner.size - 1
-
-    @property
-    def step(self) -> float:
-        """What one stands for."""
-        return self.inner.step**2
-
-    def turned(self, rows: Floats) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
-        """u r of each row: one product each. [gram.4]"""
-        seen, lost = self.inner.turned(rows)
-        return seen[:-1] * seen[-1], lost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,14 +154,14 @@ class NewtonStages:
 
     def enough(self, size: float) -> bool:
         """Whether every stage will find what it looks for; `size` is public or released. [newton_stages.2]"""
-        if "centre" in self.costs:
-            nats = MIDDLE if self.rows is not None else MIDDLE / 2  # half the sensitivity
-            if size * float(self.costs.part("centre", Choice).epsilon) < nats:
-                return False
-        radius = math.sqrt(self.width - 1) + ROUND[self.many]
-        if "minimum" in self.costs:
-            radius = math.sqrt(WEIGHED * (self.width - 1))
-        return 0.7 * self.operator(radius) <= size / self.uneven / 2
+        tilted = "minimum" in self.costs
+        radius = math.sqrt(WEIGHED * (self.width - 1)) if tilted else math.sqrt(self.width - 1) + ROUND[self.many]
+        return self.centred(size) and 0.7 * self.operator(radius) <= size / self.uneven / 2
+
+    def centred(self, size: float) -> bool:
+        """Whether so many rows tell the centres of columns. [newton_stages.2]"""
+        nats = MIDDLE if self.rows is not None else MIDDLE / 2  # half the sensitivity
+        return "centre" not in self.costs or size * float(self.costs.part("centre", Choice).epsilon) >= nats
 
     def counted(self, rows: Rows, rng: Randomness) -> float:
         """How many rows have no missing entry, with noise; all of them where their number is public.
@@ -204,10 +182,11 @@ def plan(
     *,
     centred: bool,
     weighted: bool = False,
+    beside: Share | None = None,
 ) -> NewtonStages:
-    """The stages for rows of `width` entries, of which `unknown` columns have no bounds; with weights if `weighted`.
-    Public numbers only. [newton_stages.2]"""
-    known: dict[str, bool] = {"counted": rows is None, "centred": centred, "weighted": weighted}
+    """The stages for rows of `width` entries, of which `unknown` columns have no bounds; with weights if `weighted`,
+    and with sums by cluster `beside` them. Public numbers only. [newton_stages.2]"""
+    known: dict[str, Any] = {"beside": beside, "counted": rows is None, "centred": centred, "weighted": weighted}
     stages = NewtonStages(rows=rows, width=width, costs=_costs(epsilon, delta, width, unknown, **known))
     if rows is None or not stages.many or stages.operator(stages.longest(rows)) < UNSEEN * rows:
         return stages
@@ -224,6 +203,7 @@ def _costs(
     counted: bool,
     centred: bool,
     weighted: bool,
+    beside: Share | None,
     framed: bool = False,
 ) -> Allocation:
     """What each stage costs; more for the first sum, which makes the frame, if `framed`. Public numbers only.
@@ -264,6 +244,7 @@ def _costs(
         "late": Share(fourth, tail),
         "last": Share(None, score),
         "squares": Share(squares, gram_of(width - 1)),
+        "clusters": beside,
     }
     return shared_out(epsilon, delta, shares)
 
@@ -362,10 +343,10 @@ def find(
             return LOST.format("the residuals")
         stage, frame = "step" if early else "last", applied(inner)
         moved, per = stages.moved(stage), frame[many, many]
-        cut = max(EARLY * size, moved)
+        cut, more = max(EARLY * size, moved), FREER if stages.many else 1.0
         if not early:
             found = found.longer(before.times(per / SHRUNK), cut)
-            more = FREER if stages.many else 1.0
+        if stages.many or not early:
             cut = found.most(OFTEN[0] * moved, more * OFTEN[1] * moved, more * EXCESS * moved)
         reach, before = float(found.at(cut)), found.times(1 / per)
         score, score_noise = noisy_sum(
@@ -396,4 +377,5 @@ def find(
         limit=reach / per * units[-1] ** 2 * (unit or 1.0),
         often=reach / found.typical,
         spans=own.diagonal() * spans,
+        scored=Scored(rows, scores, found, cut, per),
     )

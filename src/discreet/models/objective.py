@@ -35,8 +35,10 @@ Source
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -55,7 +57,8 @@ from discreet.models.features import (
     scaling_shares,
     yes_or_no,
 )
-from discreet.models.logistic_loss import MOST, OFFSET, RIDGED, SEPARATED, LogisticLoss, ridge_for
+from discreet.models.logistic_loss import MOST, OFFSET, RIDGED, SEPARATED, LogisticLoss, most_rows, ridge_for
+from discreet.models.prepared_rows import AnyPrepared, over, ready
 from discreet.models.score import COARSE, WEIGHT, logistic, moments
 from discreet.noise.additive import ROOM
 from discreet.noise.tilted_minimum import WIDEST, tilt_rate
@@ -68,7 +71,8 @@ from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
 from discreet.stages.octaves import noisy_counts
-from discreet.tables.matrix import in_one, matrix
+from discreet.tables.matrix import long_matrix
+from discreet.tables.streams import added, each
 
 BEND: Final = 0.08  # of epsilon: what the ridge costs
 SLOPE: Final = 0.2  # a slope that few models exceed: undoing the ridge with it goes not quite far enough
@@ -173,10 +177,10 @@ class ObjectivePerturbation:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:
         """The coefficients, with intervals where there are people enough; or a refusal."""
-        table = in_one(matrix(rows, len(self.features.names) + 1, declared="features and outcome"))
+        table = long_matrix(rows, len(self.features.names) + 1, declared="features and outcome")
         size = None
         if not self.neighbours.size_is_public:
-            table = table[:MOST]
+            table = most_rows(table)
         else:
             size = agree(len(table), self.size)
             if not size:
@@ -201,14 +205,13 @@ class ObjectivePerturbation:
             scaling = find_scaling(table, self.features, shares, self.neighbours, rng)  # [objective.1]
         if isinstance(scaling, str):  # [objective.2]
             return replace(blank, refusal=scaling)
-        table = np.column_stack([table[:, :-1], yes_or_no(table[:, -1])])
-        ready = prepared(table, scaling)
+        given = ready(each(_answered, table), partial(prepared, scaling=scaling), len(self.features.names) + 1)
         ridge = self.chosen_ridge()
-        offset = self._offset(ready, shares, rng)
+        offset = self._offset(given, shares, rng)
         if offset is None:  # [objective.2]
             return replace(blank, refusal=ALIKE)
         found = rng.minimum(
-            LogisticLoss(ready, MOST if size is None else size, offset),
+            LogisticLoss(given, MOST if size is None else size, offset),
             steepness=self._steepness,
             curvature=CURVATURE,
             ridge=ridge,
@@ -223,7 +226,7 @@ class ObjectivePerturbation:
             value = Coefficients(*scaling.back(w + start), self.features.names, "logit")
             notes = (*self.notes, "no interval: none was asked for")
             return replace(blank, answer=value, provenance=replace(blank.provenance, notes=notes))
-        information = self._information(ready, w + start, shares.part("information", Laplace), rng)
+        information = self._information(given, w + start, shares.part("information", Laplace), rng)
         tilt = math.sqrt(len(w) + 1) / float(self.rate(shares)) * scaling.radius
         spread = self._freed(w, start, information, pull=pull, tilt=tilt, scaling=scaling)
         if isinstance(spread, str):  # [objective.2]
@@ -232,7 +235,7 @@ class ObjectivePerturbation:
 
     def _freed(
         self, w: Floats, start: Floats, information: tuple[Floats, float], *, pull: float, tilt: float, scaling: Scaling
-    ) -> CoefficientSpread | str:
+    ) -> CoefficientSpread[Coefficients] | str:
         """The coefficients without their ridge, with their errors; or why there are none. [objective.3]"""
         found, noise = information
         values, vectors = np.linalg.eigh(found)
@@ -248,11 +251,11 @@ class ObjectivePerturbation:
         value = Coefficients(*scaling.back(w + step + start), self.features.names, "logit")
         return CoefficientSpread(value, sampling, privacy, MODEL, far * np.abs(back @ step), target=WEIGHED)
 
-    def _offset(self, ready: Prepared, shares: Allocation, rng: Randomness) -> float | None:
+    def _offset(self, rows: AnyPrepared, shares: Allocation, rng: Randomness) -> float | None:
         """The log odds of all rows, by noisy counts; None where too few have either outcome. [objective.1]"""
         if "rate" not in shares:
             return 0.0
-        counts = [int((ready.weight[ready.outcome == outcome] > 0).sum()) for outcome in (0.0, 1.0)]
+        counts = over(_outcomes, added, rows)
         found, noise = noisy_counts(counts, cost=shares.part("rate", Laplace), neighbours=self.neighbours, rng=rng)
         no, yes = found
         if min(no, yes) < RARE * noise and self.confidence is not None:  # [objective.2]
@@ -260,17 +263,39 @@ class ObjectivePerturbation:
         no, yes = np.maximum(found, noise)
         return float(np.clip(math.log(yes / no), -OFFSET, OFFSET))
 
-    def _information(self, ready: Prepared, w: Floats, cost: Laplace, rng: Randomness) -> tuple[Floats, float]:
+    def _information(self, rows: AnyPrepared, w: Floats, cost: Laplace, rng: Randomness) -> tuple[Floats, float]:
         """The noisy information matrix, and the standard deviation of its entries. [objective.1]"""
         size = len(w)
         upper = np.triu_indices(size)
         claim = moved(size, self.neighbours)
-        exact_sums = np.clip(moments(ready, logistic(), w)[upper], -ROOM, ROOM)
+        exact_sums = np.clip(over(partial(_moments, w=w), added, rows)[upper], -ROOM, ROOM)
         blurred = rng.blur(exact_sums, sensitivity=claim, cost=cost)  # [objective.1]
         unit = unit_of(logistic().steepest)
         found = np.zeros((size, size))
         found[upper] = blurred * unit
         return found + np.triu(found, 1).T, math.sqrt(2) * float(claim / exact(cost.epsilon)) * unit
+
+
+def _answered(rows: Floats) -> Floats:
+    """Rows whose outcome is 0 or 1, or missing."""
+    return np.column_stack([rows[:, :-1], yes_or_no(rows[:, -1])])
+
+
+def _outcomes(given: Iterator[Prepared]) -> tuple[int, int]:
+    """A kernel: how many rows that count have each outcome."""
+    no = yes = 0
+    for rows in given:
+        seen = rows.outcome[rows.weight > 0]
+        no, yes = no + int((seen == 0).sum()), yes + int((seen == 1).sum())
+    return no, yes
+
+
+def _moments(given: Iterator[Prepared], *, w: Floats) -> Any:
+    """A kernel: the information of the rows at a fit, as Python's integers."""
+    found = np.zeros((len(w), len(w)), dtype=object)
+    for rows in given:
+        found += moments(rows, logistic(), w)
+    return found
 
 
 def scaling_share(features: int, size: int | None, epsilon: Fraction) -> Fraction:

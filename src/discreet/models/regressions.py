@@ -1,6 +1,6 @@
 """Linear, logistic and Poisson regression, by name, and which method, by public numbers alone."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -8,34 +8,39 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.models.coefficients import in_blocks
-from discreet.models.descent import LINKS, Descent, picked
-from discreet.models.design import Design, Formulated, declared_in
+from discreet.models.descent import Descent, picked
+from discreet.models.design import Design
 from discreet.models.features import (
     BESIDE,
     LOGISTIC,
     REGRESSION,
     Features,
-    coded,
     features_and_outcome,
-    named_columns,
-    places_of,
-    yes_or_no,
 )
-from discreet.models.formula import Formula, formula_columns
+from discreet.models.formula import formula_columns
 from discreet.models.least_squares import LeastSquares, declared_bounds
+from discreet.models.model_arguments import (
+    by_cluster,
+    check_method,
+    columns_beside,
+    features_of,
+    formulated,
+    generalised,
+    public_terms,
+    survey_design,
+    truth_bounds,
+)
 from discreet.models.objective import ObjectivePerturbation
-from discreet.models.score import Name
 from discreet.models.sgd import StochasticDescent
 from discreet.privacy.declaration import Columns, Public, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.intervals import check_confidence
-from discreet.privacy.mechanism import Mechanism, Wrapped
+from discreet.privacy.mechanism import Mechanism
 from discreet.privacy.values import Coefficients
 from discreet.subsample.estimators import LineFit
 from discreet.worlds.shapes import regression
 
 Method = Literal["auto", "objective", "descent", "friendly"]
-Make = Callable[[Features, Number, Number], Mechanism[Coefficients]]
 MOMENTS: Final = "method 'moments': one row for each person, so one noisy sum of squares has the least error"
 
 
@@ -54,6 +59,8 @@ def linear_regression(
     delta: Number,
     weights: Columns | None = None,
     offset: Columns | None = None,
+    clusters: Columns | None = None,
+    strata: Columns | None = None,
     method: Literal["auto", "moments", "friendly", "sgd"] = "auto",
     ridge: float | None = None,
     intercept: bool = True,
@@ -61,6 +68,7 @@ def linear_regression(
     bounds: Any = None,
     levels: Mapping[str, Sequence[Any]] | None = None,
     blocks: int | Literal["auto"] = "auto",
+    design: Any = None,
 ) -> Mechanism[Coefficients]:
     """Linear regression: coefficients, each with an interval that has the privacy noise in it. No bounds needed.
 
@@ -68,7 +76,9 @@ def linear_regression(
     (pandas, polars, Arrow or a dictionary of columns). `levels` lists the categories of a C(...), the one to compare
     with first; those not listed are found, at a tenth of the budget each. `bounds` are public bounds by name of column,
     (0, 1) for rare truth values say. `weights` is a column of survey or precision weights: any numbers above 0, of any
-    scale; rows without one do not count. `offset` is a column that is taken off the outcome. `ridge` is as
+    scale; rows without one do not count. `offset` is a column that is taken off the outcome. `clusters`, and `strata`
+    of them, say how a survey drew people, and `design` lists them: the public clusters, or those of each stratum. The
+    intervals are then for people drawn in these clusters. `ridge` is as
     scikit-learn's alpha; None adds only what the noise asks for. `method` "moments" is a noisy sum of squares,
     "friendly" fits on blocks of people, "sgd" is descent on the squares, for columns in units of about 1 and with no
     interval; "auto" is "moments". For people with several rows open a session with person=, or use `fit`.
@@ -81,24 +91,26 @@ def linear_regression(
     >>> bool(abs(r.value.coef - [2, -1]).max() < 0.2), r.value.names
     (True, ('x0', 'x1'))
     """
-    _check_method(method, ("auto", "moments", "friendly", "sgd"))
+    check_method(method, ("auto", "moments", "friendly", "sgd"))
     if blocks != "auto" and method != "friendly":
         raise BadInput(f"blocks is {blocks!r}, which goes with method 'friendly'; leave it out")
     if not isinstance(intercept, bool):
         raise BadInput(f"intercept is {intercept!r}; give True or False")
 
-    beside = _beside(offset, weights, method, ("auto", "moments"))
+    beside = columns_beside(offset, weights, method, ("auto", "moments"))
+    drawn = survey_design(clusters, strata, design, method, ("auto", "moments"))
 
-    def make(design: Design, constant: bool, share: Number, rest: Number) -> LeastSquares:
+    def make(columns: Design, constant: bool, share: Number, rest: Number) -> LeastSquares:
         return LeastSquares(
             share,
             rest,
-            names=design.names,
+            names=columns.names,
             intercept=constant,
             ridge=ridge,
-            bounds=design.bounds,
+            bounds=columns.bounds,
+            clusters=drawn,
             notes=(MOMENTS,) if method == "auto" else (),
-            **(_public(people) | dict.fromkeys(beside, True)),
+            **(public_terms(people) | dict.fromkeys(beside, True)),
         )
 
     if X.formula is not None:
@@ -107,8 +119,9 @@ def linear_regression(
         LeastSquares(epsilon, delta, names=("x",), ridge=ridge, neighbours=people.neighbours)  # or it is refused here
         plain = names is None and intercept
         asked: dict[str, Any] = {"levels": levels, "bounds": bounds, "epsilon": epsilon, "delta": delta}
-        return _formulated(people, X, make, plain=plain, beside=beside, **asked)
-    X, outcome = _features_of(X, y, names, levels)  # noqa: N806
+        asked |= {"clusters": drawn}
+        return formulated(people, X, make, plain=plain, beside=beside, **asked)
+    X, outcome = features_of(X, y, names, levels)  # noqa: N806
     if method == "friendly":
         if ridge is not None or bounds is not None:
             raise BadInput("ridge and bounds go with method 'moments'; leave them out")
@@ -135,10 +148,10 @@ def linear_regression(
                 "method 'sgd' needs the number of people, which is private here; give neighbours='replace' and "
                 "missing='keep', or use discreet.sgd with size=, a public guess"
             )
-        known, features = _public(people), Features(X.names, intercept, None if bounds is None else pairs[:-1])
+        known, features = public_terms(people), Features(X.names, intercept, None if bounds is None else pairs[:-1])
         known["people"] = known.pop("size")
         return StochasticDescent(features, "squared", epsilon=epsilon, delta=delta, **known)
-    return make(Design(np.empty((0, 0)), X.names, pairs), intercept, epsilon, delta)
+    return by_cluster(make(Design(np.empty((0, 0)), X.names, pairs), intercept, epsilon, delta), drawn)
 
 
 def _rows(columns: Mapping[str, Any]) -> Any:
@@ -151,7 +164,7 @@ def _rows(columns: Mapping[str, Any]) -> Any:
     LOGISTIC,
     rows=_rows,
     formula=formula_columns,
-    wants_delta=lambda _, columns: any(columns.get(name) is not None for name in BESIDE),
+    wants_delta=lambda _, columns: any(columns.get(name) is not None for name in (*BESIDE, "clusters")),
     world=partial(regression, link="logistic"),
 )
 def logistic_regression(
@@ -163,6 +176,8 @@ def logistic_regression(
     delta: Number = 0.0,
     weights: Columns | None = None,
     offset: Columns | None = None,
+    clusters: Columns | None = None,
+    strata: Columns | None = None,
     method: Method = "auto",
     ridge: float | None = None,
     intercept: bool = True,
@@ -172,6 +187,7 @@ def logistic_regression(
     levels: Mapping[str, Sequence[Any]] | None = None,
     names: Sequence[str] | None = None,
     confidence: float | None = 0.95,
+    design: Any = None,
 ) -> Mechanism[Coefficients]:
     """Logistic regression: the coefficients of log odds, with intervals where there are people enough. No bounds
     needed.
@@ -180,10 +196,10 @@ def logistic_regression(
     two public `classes`; rows with any other outcome do not count. Or X is a formula, "ill ~ age + C(sex)", and y the
     frame; C(ill) takes two public levels, that of no first. Rows at levels that are not listed do not count. Public
     `bounds` (a pair for all features, one for each, or a dictionary by name) or a public largest `norm` of a row save
-    what finding scales costs. `weights` are as in `linear_regression`, and `offset` is a column that is added to the
-    log odds; both need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a `ridge`), "descent"
-    needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and why. confidence=None
-    saves the budget of intervals.
+    what finding scales costs. `weights`, `clusters` and `strata` are as in `linear_regression`; `offset` is a column
+    that is added to the log odds; all need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a
+    `ridge`), "descent" needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and
+    why. confidence=None saves the budget of intervals.
 
     >>> import discreet
     >>> import numpy as np
@@ -193,26 +209,28 @@ def logistic_regression(
     >>> bool(r.value.coef[0] > 0.5), r.value.names
     (True, ('x0', 'x1'))
     """
-    _check_method(method, ("auto", "objective", "descent", "friendly"))
+    check_method(method, ("auto", "objective", "descent", "friendly"))
     if confidence is not None:
         check_confidence(confidence)
     if ridge is not None and method != "objective":
         raise BadInput("ridge goes with method 'objective'; leave it out")
-    beside = _beside(offset, weights, method, ("auto", "descent"))
-    if beside and not delta:
-        raise BadInput(f"delta is 0, and {' and '.join(beside)} need delta > 0, for example delta=1e-6")
-    terms = _public(people) | dict.fromkeys(beside, True)
+    beside = columns_beside(offset, weights, method, ("auto", "descent"))
+    drawn = survey_design(clusters, strata, design, method, ("auto", "descent"))
+    if (beside or drawn) and not delta:
+        named = " and ".join([*beside, *(["clusters"] if drawn else [])])
+        raise BadInput(f"delta is 0, and {named} need delta > 0, for example delta=1e-6")
+    terms = public_terms(people) | dict.fromkeys(beside, True) | ({} if drawn is None else {"clusters": drawn})
 
     def make(features: Features, share: Number, rest: Number) -> Mechanism[Coefficients]:
         if method == "objective":
-            return ObjectivePerturbation(features, share, ridge=ridge, confidence=confidence, **_public(people))
+            return ObjectivePerturbation(features, share, ridge=ridge, confidence=confidence, **public_terms(people))
         if method == "descent":
             return Descent(features, share, rest, family="logistic", **terms)
         return picked(features, share, rest, confidence=confidence, **terms)
 
     asked: dict[str, Any] = {"method": method, "intercept": intercept, "bounds": bounds, "norm": norm}
-    asked |= {"levels": levels, "names": names, "classes": classes, "beside": beside}
-    return _generalised(people, X, y, make, "logistic", epsilon=epsilon, delta=delta, **asked)
+    asked |= {"levels": levels, "names": names, "classes": classes, "beside": beside, "clusters": drawn}
+    return generalised(people, X, y, make, "logistic", epsilon=epsilon, delta=delta, **asked)
 
 
 @statistic(
@@ -230,6 +248,8 @@ def poisson_regression(
     delta: Number,
     weights: Columns | None = None,
     offset: Columns | None = None,
+    clusters: Columns | None = None,
+    strata: Columns | None = None,
     method: Literal["auto", "descent", "friendly"] = "auto",
     largest: int | None = None,
     intercept: bool = True,
@@ -237,6 +257,7 @@ def poisson_regression(
     norm: float | None = None,
     levels: Mapping[str, Sequence[Any]] | None = None,
     names: Sequence[str] | None = None,
+    design: Any = None,
 ) -> Mechanism[Coefficients]:
     """Poisson regression: the coefficients of the log of a rate, with intervals. No bounds needed; delta > 0.
 
@@ -251,148 +272,15 @@ def poisson_regression(
     >>> bool(0.1 < r.value.coef[0] < 0.4)
     True
     """
-    _check_method(method, ("auto", "descent", "friendly"), "; a Poisson loss has no largest slope")
+    check_method(method, ("auto", "descent", "friendly"), "; a Poisson loss has no largest slope")
     note = ("method 'descent': the only one for counts that uses all people at once",) if method == "auto" else ()
-    beside = _beside(offset, weights, method, ("auto", "descent"))
-    terms = _public(people) | dict.fromkeys(beside, True)
+    beside = columns_beside(offset, weights, method, ("auto", "descent"))
+    drawn = survey_design(clusters, strata, design, method, ("auto", "descent"))
+    terms = public_terms(people) | dict.fromkeys(beside, True) | ({} if drawn is None else {"clusters": drawn})
 
     def make(features: Features, share: Number, rest: Number) -> Mechanism[Coefficients]:
         return Descent(features, share, rest, family="poisson", largest=largest, notes=note, **terms)
 
     asked: dict[str, Any] = {"method": method, "intercept": intercept, "bounds": bounds, "norm": norm}
-    asked |= {"levels": levels, "names": names, "beside": beside}
-    return _generalised(people, X, y, make, "poisson", epsilon=epsilon, delta=delta, **asked)
-
-
-def _check_method(method: object, known: tuple[str, ...], why: str = "") -> None:
-    if method not in known:
-        raise BadInput(f"method is {method!r}; give one of {', '.join(known)}{why}")
-
-
-def _beside(offset: Columns | None, weights: Columns | None, method: str, known: tuple[str, ...]) -> dict[str, Columns]:
-    """The columns beside features and outcome, in the order of rows."""
-    found = {name: one for name, one in (("offset", offset), ("weights", weights)) if one is not None}
-    if found and method not in known:
-        given = " and ".join(found)
-        raise BadInput(f"method is {method!r}, which has no {given}; leave method out, or {given}")
-    return found
-
-
-def _public(people: Public) -> dict[str, Any]:
-    return {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
-
-
-def _formulated(
-    people: Public,
-    X: Columns,  # noqa: N803
-    make: Callable[[Design, bool, Number, Number], Mechanism[Coefficients]],
-    *,
-    plain: bool,
-    beside: Mapping[str, Columns],
-    categories: bool = False,
-    levels: Any,
-    bounds: Any,
-    **budget: Any,
-) -> Formulated:
-    """By a formula, where nothing else says what it says itself."""
-    if not plain:
-        raise BadInput(
-            "a formula has its own names, '- 1' for no intercept, and C(outcome) with two levels in place of classes; "
-            "give bounds and levels by name only"
-        )
-    formula = Formula.read(X.formula or "")
-    if formula.outcome.kind == "category" and not categories:
-        raise BadInput(f"the outcome is {formula.outcome}, and this model takes numbers; write {formula.outcome.name}")
-    for option, one in beside.items():
-        if one.name in formula.categories:
-            raise BadInput(f"{option} is {one.name!r}, which the formula takes as C({one.name}); give other numbers")
-    known: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "beside": tuple(beside)}
-    known["levels"], known["bounds"] = declared_in(X, levels, bounds)
-    return Formulated(formula, make, **budget, **known)
-
-
-def _features_of(X: Columns, y: Columns | None, names: Any, levels: Any) -> tuple[Columns, Columns]:  # noqa: N803
-    """The features by name, and the outcome."""
-    if levels is not None:
-        raise BadInput("levels are for a formula with C(...); columns of X are numbers")
-    if y is None:
-        raise BadInput("y is missing; give the outcome, or a formula as X")
-    return named_columns(X, names), y
-
-
-def truth_bounds(kinds: Sequence[str], bounds: Any = None) -> tuple[Any, ...]:
-    """Bounds for each column: as given, and (0, 1) for those that are declared to hold yes and no."""
-    given = bounds if isinstance(bounds, Sequence) and len(bounds) == len(kinds) else (None,) * len(kinds)
-    return tuple(
-        (0.0, 1.0) if pair is None and kind == "boolean" else pair for kind, pair in zip(kinds, given, strict=True)
-    )
-
-
-def _generalised(
-    people: Public,
-    X: Columns,  # noqa: N803
-    y: Columns | None,
-    make: Make,
-    family: Name,
-    *,
-    method: str,
-    intercept: bool,
-    bounds: Any,
-    norm: float | None,
-    levels: Any,
-    names: Any,
-    beside: Mapping[str, Columns],
-    classes: Sequence[Any] | None = None,
-    **budget: Any,
-) -> Mechanism[Coefficients]:
-    """A logistic or Poisson model by a formula, or by features and an outcome."""
-    if X.formula is not None:
-        plain = method != "friendly" and names is None and intercept and norm is None and classes is None
-
-        def by_design(design: Design, constant: bool, share: Number, rest: Number) -> Mechanism[Coefficients]:
-            return make(Features(design.names, constant, design.bounds[:-1]), share, rest)
-
-        budget |= {"plain": plain, "categories": family == "logistic", "levels": levels, "bounds": bounds}
-        return _formulated(people, X, by_design, beside=beside, **budget)
-    X, _ = _features_of(X, y, names, levels)  # noqa: N806
-    if isinstance(bounds, Mapping):
-        unknown = [name for name in bounds if name not in X.names]
-        if unknown:
-            raise BadInput(f"bounds are given for {unknown}, but the columns are {', '.join(X.names)}")
-        bounds = tuple(bounds.get(name) for name in X.names)
-    if "boolean" in X.kinds and norm is None and method != "friendly" and np.shape(bounds) != (2,):
-        bounds = truth_bounds(X.kinds, bounds)
-    features = Features(X.names, intercept, bounds, norm)
-    if method == "friendly":
-        mechanism = _friendly(people, X, features, family, **budget)
-    else:
-        mechanism = make(features, budget["epsilon"], budget["delta"])
-    if classes is None:
-        return mechanism
-    return Wrapped(mechanism, before=partial(coded, places=places_of(classes), beside=tuple(beside)))
-
-
-def _friendly(
-    people: Public,
-    X: Columns,  # noqa: N803
-    features: Features,
-    family: Name,
-    **budget: Any,
-) -> Mechanism[Coefficients]:
-    """Fits on blocks of people, the estimates combined by their friends."""
-    from sklearn.linear_model import LogisticRegression, PoissonRegressor
-
-    if not features.intercept or features.bounds is not None or features.norm is not None:
-        raise BadInput("method 'friendly' fits with an intercept and uses no bounds; leave them out")
-    model = LogisticRegression(C=np.inf) if family == "logistic" else PoissonRegressor(alpha=0)
-    return in_blocks(
-        model,
-        X,
-        people=people,
-        named=lambda value: (tuple(name for name in value if name != "intercept_"), "intercept_"),
-        link=LINKS[family],
-        name=f"{family} regression",
-        outcome=yes_or_no if family == "logistic" else lambda y: y,
-        aggregator="friendly",
-        **budget,
-    )
+    asked |= {"levels": levels, "names": names, "beside": beside, "clusters": drawn}
+    return generalised(people, X, y, make, "poisson", epsilon=epsilon, delta=delta, **asked)

@@ -55,6 +55,7 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.noise.choose import Bounds, clear_index, exp_bounds, exp_ladder, pick
 from discreet.noise.distributions import BitSource, claimed
+from discreet.noise.float_cells import in_cells, multiples, quotients
 from discreet.noise.order_statistics import Ordered, order_statistics, ranked
 from discreet.privacy.exact import Number, exact, is_number
 from discreet.privacy.loss import Choice, Loss
@@ -62,11 +63,10 @@ from discreet.tables.streams import Stream
 
 NEAR: Final = 50  # times scores: how far floats are asked [choose_float.5]
 TRIED: Final = 64  # keys that are looked at together
+LIMB: Final = 27  # bits of the lower of two numbers that make a weight
 TOGETHER: Final = 1 << 14  # keys weighed at once: short ones need 30 numbers for each
 BINADES: Final = 2047
 PER_BINADE: Final = 2**52
-CELLS: Final = 2**49  # units to either side of 0 [choose_float.4]
-LARGEST_PART: Final = 2**1000  # of 1 that a unit may be to be divided by
 LARGEST_KEY: Final = BINADES * PER_BINADE - 1  # the key of the largest finite float
 Keys = npt.NDArray[np.int64]
 Whole = npt.NDArray[Any]  # whole numbers: int64, or Python's own where those would overflow
@@ -93,25 +93,6 @@ def cell_tops(values: Any, unit: Fraction) -> Keys:
     """
     after = keys_of(multiples(np.rint(quotients(values, unit)) + 1, unit))
     return np.where(in_cells(values, unit), after - 1, keys_of(values))  # [choose_float.4]
-
-
-def in_cells(values: Any, unit: Fraction) -> npt.NDArray[np.bool_]:
-    """Whether floats are between so many units that each multiple is told from the next. [choose_float.4]"""
-    edge = float(multiples(np.float64(CELLS), unit))
-    return np.asarray((values >= -edge) & (values < edge))  # by place, as a quotient is rounded
-
-
-def quotients(values: Any, unit: Fraction) -> npt.NDArray[np.float64]:
-    """Values in units, as floats."""
-    with np.errstate(all="ignore"):
-        return np.asarray(values, dtype=np.float64) / float(unit)
-
-
-def multiples(times: Any, unit: Fraction) -> npt.NDArray[np.float64]:
-    """So many units, as floats: divided by a whole number where a unit is a part of 1, so that 3 tenths are 0.3."""
-    with np.errstate(all="ignore"):
-        part = unit.numerator == 1 and unit.denominator < LARGEST_PART
-        return np.asarray(times / float(unit.denominator) if part else times * float(unit))
 
 
 class Prior:
@@ -174,24 +155,39 @@ class ShortPrior(Prior):
         digits = np.arange(1, 31)
         self._shares, self._bits = PER_BINADE // (digits * (digits + 1) << (digits - 1)), (53 - digits)[:, None]
         full = int(self._shares @ (PER_BINADE >> self._bits[:, 0]))
-        self._full = np.array([0, *accumulate(full * weight for weight in (0, *weights[1:]))], dtype=object)
-        self._zero = int(self._sums[-1]) // 32
+        short = accumulate(full * weight for weight in (0, 0, *weights[1:]))
+        before = [one + other for one, other in zip(short, self._before, strict=True)]
+        self._zero = self._before[-1] // 32
+        if max(weights) >> LIMB - 2 or before[-1] >> LIMB + 60:  # products and sums below stay far below 2^62
+            raise BadInput(f"weights of such a prior must be below 2^{LIMB - 2}, and sum to less than 2^34")
+        self._starts = np.array([divmod(one, 1 << LIMB) for one in before], dtype=np.int64).T
+        self._zeros = divmod(self._zero, 1 << LIMB), divmod(weights[0] + self._zero, 1 << LIMB)
+        self._small = np.array([*weights, 0], dtype=np.int64)
 
     def up_to(self, keys: Keys) -> Whole:
         """The weight of all keys in [0, key); for a negative key minus that of [key, 0). As Python's integers."""
+        above, below = self._in_parts(keys)
+        weights: Whole = (above.astype(object) << LIMB) + below.astype(object)
+        return weights
+
+    def _in_parts(self, keys: Keys) -> tuple[Keys, Keys]:
+        """The same as two numbers a and b for a 2^LIMB + b: whole numbers of Python's take ten times as long."""
         if len(keys) > TOGETHER:
-            return np.concatenate([self.up_to(keys[at : at + TOGETHER]) for at in range(0, len(keys), TOGETHER)])
+            found = [self._in_parts(keys[at : at + TOGETHER]) for at in range(0, len(keys), TOGETHER)]
+            return np.concatenate([one for one, _ in found]), np.concatenate([other for _, other in found])
         mirrored = np.where(keys < 0, 1 - keys, keys)
         binades, rest = mirrored // PER_BINADE, mirrored % PER_BINADE
         short = -np.einsum("i,ij->j", self._shares, -rest >> self._bits)  # each share as often as it has begun
-        part = np.where(binades > 0, short, 0).astype(object) * self._each[binades]
-        extra = (mirrored > 0).astype(object) * self._zero + self._full[binades] + part
-        weights: Whole = super().up_to(keys) + np.where(keys < 0, self._zero - extra, extra)
-        return weights
+        many, weight = rest + np.where(binades > 0, short, 0), self._small[binades]
+        (zero, its_rest), (first, its_first) = self._zeros
+        above = self._starts[0][binades] + (many >> LIMB) * weight + zero * (mirrored > 0)
+        below = self._starts[1][binades] + (many & ((1 << LIMB) - 1)) * weight + its_rest * (mirrored > 0)
+        return np.where(keys < 0, first - above, above), np.where(keys < 0, its_first - below, below)
 
     def between_all(self, low: Keys, high: Keys) -> Whole:
         """The weights of all keys from low to high, for many pairs."""
-        weights: Whole = self.up_to(high + 1) - self.up_to(low)
+        (above, below), (less, least) = self._in_parts(high + 1), self._in_parts(low)
+        weights: Whole = ((above - less).astype(object) << LIMB) + (below - least).astype(object)
         return weights
 
     def locate(self, low: int, offset: int) -> int:

@@ -22,8 +22,9 @@ from discreet.forecasts.forecast import forecast
 from discreet.forecasts.remembered import remembered
 from discreet.forecasts.required import required
 from discreet.ledger.account import Account
-from discreet.plan.plan_file import OTHERS, Plan, PlannedRelease, Population, line_of, lines_of
+from discreet.plan.plan_file import OTHERS, Plan, PlannedRelease, Population, line_of, lines_of, plan_digest
 from discreet.plan.plan_tables import table_of
+from discreet.plan.planned_fit import foreseen, named_estimator
 from discreet.plan.pricing import Priced, price
 from discreet.plan.stored_answers import Kept, beside_kept, digest_of, kept_answers, left_for_new
 from discreet.privacy.declaration import declared
@@ -147,17 +148,6 @@ class Bound:
             raise
 
 
-def plan_digest(plan: Plan, as_of: str | None) -> str:
-    """Of all that a plan says, and of the date that its answers are for."""
-    content = plan.model_dump(mode="json") | ({} if as_of is None else {"as_of": as_of})
-    if plan.data.unit_plural is None:  # plans that were paid for before there was such an entry keep their digest
-        del content["data"]["unit_plural"]
-    for entry in content["release"]:  # likewise
-        if not entry["guesses"]:
-            del entry["guesses"]
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
 def bind(
     plan: Plan,
     text: str,
@@ -203,7 +193,7 @@ def bind(
     def ask(place: int, epsilon: Number) -> Question:
         entry = plan.release[place]
         delta = each if takers[place] else entry.delta
-        options = entry.placed() | {"epsilon": epsilon} | entry.options | ({} if delta is None else {"delta": delta})
+        options = entry.given() | {"epsilon": epsilon} | ({} if delta is None else {"delta": delta})
         try:
             return asked(table, people, entry.statistic, (), options, terms=_terms(plan, entry))
         except DiscreetError as error:
@@ -325,6 +315,8 @@ def _needs_delta(table: Table, entry: PlannedRelease) -> bool:
 def _assumed(plan: Plan, entry: PlannedRelease) -> dict[str, Any]:
     """What a forecast may take for granted: the release's options and its public guesses."""
     about = dict(entry.options) | {"neighbours": plan.data.neighbours} | dict(entry.guesses)
+    if entry.estimator is not None:
+        about["estimator"] = entry.estimator
     if entry.scale is not None:
         about["scale"] = entry.scale
     several = [names for names in entry.placed().values() if isinstance(names, list)]
@@ -368,7 +360,11 @@ def _forecast(plan: Plan, entry: PlannedRelease, question: Question) -> Mapping[
     """The error to expect, from public guesses; None where there are none to go by, or groups are small."""
     rows, mechanism = _rows(plan, entry), question.price.mechanism
     epsilon = float(mechanism.guarantee.epsilon) if question.price.halved else question.arguments["epsilon"]
-    if rows is None or (question.grouping is not None and pools(mechanism, rows)):
+    if (
+        rows is None
+        or not foreseen(entry.estimator, entry.code, entry.options)
+        or (question.grouping is not None and pools(mechanism, rows))
+    ):
         return None
     about = _assumed(plan, entry) | {"neighbours": question.price.relation.name.lower()}
     delta = question.arguments.get("delta", 0.0)
@@ -388,7 +384,9 @@ def _foreseen(
     """A forecast; it is simulated, so what was simulated lately is remembered, whoever asks."""
 
     def simulate() -> dict[str, Any] | None:
-        given = json.loads(about) if isinstance(about, str) else about
+        given = dict(json.loads(about) if isinstance(about, str) else about)
+        if "estimator" in given:
+            given["estimator"] = named_estimator(given["estimator"])
         try:
             return forecast(statistic, rows=rows, epsilon=epsilon, delta=delta, **given).to_dict()
         except BadInput:

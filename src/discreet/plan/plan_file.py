@@ -3,6 +3,8 @@
 Names, types and ranges are checked before anything is opened; an error names the line of whatever is wrong.
 """
 
+import hashlib
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -15,10 +17,13 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationError, 
 
 from discreet.errors import BadInput, meant, short
 from discreet.plan.plan_tables import Name, PlannedTable, Section, Types, check_tables
+from discreet.plan.planned_fit import OPTIONS, check_fit, fit_of
 from discreet.privacy.declaration import declared
 
+FIT: Final = "fit"
 BESIDE: Final = ("epsilon", "delta", "where", "groupby", "keys", "neighbours", "unit", "missing", "rng")
 OTHERS: Final = ("weights", "offset", "clusters", "strata")  # columns beside those that a release is about
+LATER: Final = ("guesses", "estimator", "code")  # entries that older plans do not have
 MOST: Final = 500  # releases in a plan
 Text = Annotated[str, StringConstraints(max_length=10_000)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -27,17 +32,17 @@ Scalar = str | bool | int | float
 
 
 def plannable(name: str) -> str:
-    """The name of a statistic that a plan can hold: one without code, about one table."""
+    """The name of a statistic that a plan can hold: one about one table, and without code but for `fit`."""
     try:
         statistic = declared(name)
     except BadInput as error:
         raise ValueError(str(error)) from None
-    if statistic.code:
-        raise ValueError(f"{name} runs code, and a plan holds none; ask for it in Python, in a session")
+    if statistic.code and name != FIT:
+        raise ValueError(f"{name} runs code that a plan cannot hold; ask for it in Python, in a session")
     if statistic.samples:
         raise ValueError(
             f"{name} compares groups whose members are public, and a plan is about one table, where they are not; ask "
-            "for the mean with groupby, or for independence_test"
+            "for difference, ab_test or groups_test"
         )
     return name
 
@@ -124,6 +129,12 @@ class PlannedRelease(Section):
         "people are below",
     )
     title: Text | None = Field(None, description="the question, in your words")
+    estimator: Name | None = Field(
+        None, description="of fit: a listed estimator of scikit-learn or statsmodels, with settings: Ridge(alpha=2.0)"
+    )
+    code: str | None = Field(
+        None, description="of fit: Python with a function estimate(X, y), which runs in a sandbox, block by block"
+    )
     options: dict[Name, Any] = Field({}, description="the statistic's own options")
 
     @model_validator(mode="after")
@@ -138,16 +149,32 @@ class PlannedRelease(Section):
     def own_options(self) -> "PlannedRelease":
         """The options are the statistic's own; what the entry itself says is not said again in them."""
         statistic = declared(self.statistic)
-        twice = sorted({*BESIDE, *statistic.columns} & set(self.options))
+        twice = sorted({*BESIDE, *LATER, *statistic.columns} & set(self.options))
         if twice:
             raise ValueError(f"options hold {', '.join(twice)}; write them in the release itself, not in its options")
         own = options_of(self.statistic)
+        if self.statistic == FIT:
+            try:
+                check_fit(self.estimator, self.code, self.options)
+            except BadInput as error:
+                raise ValueError(str(error)) from None
+        elif self.estimator is not None or self.code is not None:
+            raise ValueError(f"{self.statistic} takes no estimator and no code; they are for fit")
         unknown = [name for name in self.options if name not in own]
         if unknown:
             near = meant(unknown[0], own)
             has = f"{'I' if near else 'i'}t has {', '.join(own) or 'none'}"
             raise ValueError(f"{self.statistic} has no option {', '.join(map(repr, unknown))}; {near}{has}")
         return self
+
+    def given(self) -> dict[str, Any]:
+        """Its columns and options, and what it fits, by the parameters of the declaration."""
+        fitted = fit_of(self.estimator, self.code, self.options)
+        options = {name: value for name, value in self.options.items() if self.code is None or name != "timeout"}
+        placed = self.placed()
+        if self.estimator is not None:  # of the listed ones each takes several columns
+            placed |= {name: [value] for name, value in placed.items() if name == "X" and isinstance(value, str)}
+        return placed | options | fitted
 
     def placed(self) -> dict[str, Any]:
         """The columns, by the parameters of the declaration; BadInput for what does not fit."""
@@ -184,6 +211,8 @@ class PlannedRelease(Section):
 
 def options_of(name: str) -> tuple[str, ...]:
     """The options of a statistic that stand in `options`."""
+    if name == FIT:
+        return OPTIONS
     return tuple(option for option in declared(name).options if option not in BESIDE)
 
 
@@ -209,6 +238,18 @@ class Plan(Section):
             seen.add(asked.id.lower())
         check_tables(self)
         return self
+
+
+def plan_digest(plan: Plan, as_of: str | None) -> str:
+    """Of all that a plan says, and of the date that its answers are for."""
+    content = plan.model_dump(mode="json") | ({} if as_of is None else {"as_of": as_of})
+    if plan.data.unit_plural is None:  # plans that were paid for before there was such an entry keep their digest
+        del content["data"]["unit_plural"]
+    for entry in content["release"]:  # likewise
+        for name in LATER:
+            if not entry[name]:
+                del entry[name]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 LARGEST: Final = 1_000_000  # bytes

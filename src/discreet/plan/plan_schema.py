@@ -6,7 +6,7 @@ from fractions import Fraction
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin
 
-from discreet.plan.plan_file import OTHERS, Plan, options_of
+from discreet.plan.plan_file import FIT, OTHERS, Plan, options_of
 from discreet.privacy.declaration import Statistic, declared, homes
 
 SIMPLE: Final[Mapping[Any, str]] = {str: "string", bool: "boolean", int: "integer", float: "number", Fraction: "number"}
@@ -22,7 +22,7 @@ def schema() -> dict[str, Any]:
     ['q']
     """
     found = Plan.model_json_schema()
-    statistics = [one for one in map(declared, homes()) if not one.code and not one.samples]
+    statistics = [one for one in map(declared, homes()) if (not one.code or one.name == FIT) and not one.samples]
     common = found["$defs"]["PlannedRelease"]
     common["properties"]["statistic"] = {"enum": [one.name for one in statistics], "title": "Statistic"}
     found["$defs"] |= {one.name: _release(one, common) for one in statistics}
@@ -38,6 +38,7 @@ def _release(statistic: Statistic, common: Mapping[str, Any]) -> dict[str, Any]:
     main = [name for name in statistic.columns if name not in OTHERS]
     if len(main) < 2 or statistic.reads(main[0], {}).width == "one":
         left_out.add("outcome")
+    left_out |= set() if statistic.name == FIT else {"estimator", "code"}
     left_out |= {name for name in OTHERS if name not in statistic.columns}
     about = inspect.cleandoc(statistic.make.__doc__ or "").splitlines()[0]
     entries = {

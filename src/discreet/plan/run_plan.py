@@ -12,6 +12,7 @@ Why
     has the answers of then: another date (`as_of`) asks anew.
 """
 
+import hashlib
 import inspect
 import json
 import re
@@ -27,6 +28,7 @@ from discreet.errors import DiscreetError
 from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
 from discreet.plan.bound_plan import Bound
+from discreet.plan.plan_file import PlannedRelease
 from discreet.plan.pricing import Priced
 from discreet.plan.stored_answers import Kept
 from discreet.plan.stored_answers import paid as paid_before
@@ -268,11 +270,18 @@ def _entry(bound: Bound, place: int, answer: Release[Any] | Groups) -> dict[str,
         "columns": columns or _columns_of(question),
         "where": asked.where,
         "by": " and ".join(answer.columns) if isinstance(answer, Groups) else None,
-        "options": plain(asked.options),
+        "options": plain(asked.options) | _fitted(asked),
         "forecast": bound.forecasts[place],
         "digest": bound.digests[place],
     }
     return entry | shown(answer)
+
+
+def _fitted(asked: PlannedRelease) -> dict[str, str]:
+    """What was fitted, for readers: a listed estimator, or the digest of code."""
+    if asked.code is not None:
+        return {"code_sha256": hashlib.sha256(asked.code.encode()).hexdigest()}
+    return {} if asked.estimator is None else {"estimator": asked.estimator}
 
 
 def _columns_of(question: Question) -> list[str]:

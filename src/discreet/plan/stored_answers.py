@@ -64,6 +64,7 @@ def digest_of(question: Question, entry: PlannedRelease, table: Table, as_of: st
         "rules": _rules(question),
         "price": [entry.epsilon, entry.accuracy, entry.delta],
     }
+    told |= {name: found for name in ("estimator", "code") if (found := getattr(entry, name)) is not None}
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 

@@ -239,12 +239,18 @@ class Statistic:
             if name not in parameters:
                 grouped = self.groups and name in ("groupby", "keys", "groups", "by", "levels")
                 hint = "; groups are asked for in a session: groupby= a column, keys= the list of its groups"
+                near = "" if grouped else meant(name, parameters)
                 raise BadInput(
-                    f"{self.name} has no option {name!r}; it has {', '.join(parameters)}{hint if grouped else ''}"
+                    f"{self.name} has no option {name!r}; {near}{'I' if near else 'i'}t has {', '.join(parameters)}"
+                    f"{hint if grouped else ''}"
                 )
             if name in arguments:
                 raise BadInput(f"{self.name} got {name!r} twice; give it once")
             arguments[name] = value
+        given_x = arguments.get("X")
+        takes = self.formula is not None or "formula" in parameters or "y" not in self.columns
+        if isinstance(given_x, str) and "~" in given_x and not takes:
+            raise BadInput(f"{self.name} takes no formula; give the columns as X and the outcome as y")
         if not self.needed <= arguments.keys():
             absent = ", ".join(name for name in parameters if name in self.needed and name not in arguments)
             raise BadInput(f"{self.name} needs {absent}; it takes {', '.join(parameters)}")

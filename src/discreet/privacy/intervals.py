@@ -18,6 +18,7 @@ from discreet.errors import BadInput, Refused
 from discreet.privacy.exact import is_number, show
 from discreet.privacy.value_arrays import listed
 from discreet.privacy.values import (
+    ClassCoefficients,
     Clusters,
     Coefficients,
     Comparison,
@@ -281,10 +282,21 @@ def numbers_of(value: Value, interval: Interval | None, sampling: Any, privacy: 
     """Every number of a value with its error, in order; last those that have none."""
     ends = [None, None] if interval is None else [interval.low, interval.high]
     each = zip(value.labels, value.numbers, *(like(value, one) for one in (*ends, sampling, privacy)), strict=True)
-    intercept = isinstance(value, Coefficients)  # which is on no scale of the others
+    every = 0  # so many numbers there is an intercept, which is on no scale of the others
+    match value:
+        case Coefficients():
+            every = len(value.numbers)
+        case ClassCoefficients(names=names):
+            every = len(names) + 1
     found = [
         NamedNumber(
-            name, finite(number), finite(low), finite(high), finite(drawn), finite(noise), intercept and not place
+            name,
+            finite(number),
+            finite(low),
+            finite(high),
+            finite(drawn),
+            finite(noise),
+            bool(every) and place % every == 0,
         )
         for place, (name, number, low, high, drawn, noise) in enumerate(each)
     ]
@@ -316,7 +328,7 @@ def columns_of(rows: Iterable[tuple[tuple[Any, ...], Shown]], first: tuple[str, 
 def coefficients(shown: Shown) -> list[NamedNumber] | None:
     """The named coefficients in order, the intercept first where there is one; None if there are none."""
     match shown.value:
-        case Coefficients() | Vector(names=(_, *_)):
+        case Coefficients() | ClassCoefficients() | Vector(names=(_, *_)):
             return [one for one in shown.numbers if one.name != "intercept" or one.value or one.error]
     return None
 

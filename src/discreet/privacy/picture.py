@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from discreet.errors import BadInput
 from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.values import (
+    ClassCoefficients,
     ClassCounts,
     Clusters,
     Coefficients,
@@ -129,7 +129,7 @@ def marks(shown: Shown) -> list[Mark]:
             one_scale = isinstance(value, Components) or (isinstance(value, Vector) and value.one_scale)
             chance = [Chance(value.p_value)] if isinstance(value, Comparison) else []
             return [PointMarks(rows, together=one_scale), *chance]
-        case Coefficients() if rows:
+        case Coefficients() | ClassCoefficients() if rows:
             return [PointMarks(rows, zero=True)]
         case Counts() | ClassCounts() | SyntheticTable() if rows:
             return [Bars(_of_one_sort(value, rows), "count")]
@@ -153,6 +153,12 @@ def marks(shown: Shown) -> list[Mark]:
         case TestResult() if 0 <= value.p_value <= 1:
             return [Chance(value.p_value)]
     return []
+
+
+def on_one_scale(shown: Shown) -> bool:
+    """Whether one picture is enough: a difference and a ratio have no scale in common."""
+    found = marks(shown)
+    return bool(found) and not (isinstance(found[0], PointMarks) and not found[0].together)
 
 
 def _of_one_sort(
@@ -256,6 +262,7 @@ def _stairs(value: StepCurve, rows: Sequence[NamedNumber]) -> list[Mark]:
 
 
 INK, PALE, PRIVACY, LIGHT = "#1b5e8c", "#a9c4de", "#b04a00", "#d5dce3"  # as in report/style.py
+DARK: Final = "#101010"  # on cells, whatever is around them
 MOST_LABELS: Final = 30
 MOST_DATES: Final = 12
 
@@ -326,7 +333,7 @@ def _points(ax: Any, rows: Sequence[NamedNumber], shown: Shown) -> None:
             ax.text(0.5, place, said, transform=ax.get_yaxis_transform(), ha="center", va="center", color="#666666")
         else:
             ax.plot(row.value, place, "o", color=INK, fillstyle="none")
-    if isinstance(shown.value, Coefficients):
+    if isinstance(shown.value, Coefficients | ClassCoefficients):
         ax.axvline(0, color=LIGHT, linewidth=1, zorder=0)
     ax.set_yticks(list(places), [row.name for row in rows])
     ax.set_ylim(-0.8, len(rows) - 0.2)
@@ -373,19 +380,7 @@ def _cells(ax: Any, grid: CellMarks) -> None:
     ax.imshow(shares, vmin=-2.5, vmax=2.5, cmap="RdBu", aspect="auto")  # pale enough for the numbers on it
     if len(grid.columns) <= 12:
         for row, column in ((row, column) for row in down for column in across):
-            value = grid.cells[row][column].value
-            ax.text(column, row, "-" if value is None else f"{value:.4g}", ha="center", va="center", fontsize=8)
-    ax.set_xticks(list(across), grid.columns, rotation=35 if len(grid.columns) > 4 else 0)
+            said = grid.cells[row][column].told[0]
+            ax.text(column, row, said, ha="center", va="center", fontsize=8, color=DARK)
+    ax.set_xticks(list(across), grid.columns, rotation=35 if sum(map(len, grid.columns)) > 60 else 0)
     ax.set_yticks(list(down), grid.rows)
-
-
-def card(lines: list[str]) -> str:
-    """Lines as a card for notebooks, the first as its head; rows of a table keep their columns."""
-    head, *rest = (line.removeprefix("  ") for line in lines)
-    row = ";white-space:pre;font-family:monospace"
-    items = "".join(f"<div style='color:#555{row * ('  ' in line)}'>{escape(line)}</div>" for line in rest)
-    return (
-        "<div style='border:1px solid #ccc;border-radius:6px;padding:.6em 1em;display:inline-block;"
-        "font-family:sans-serif'>"
-        f"<div style='font-weight:600;white-space:pre-wrap'>{escape(head)}</div>{items}</div>"
-    )

@@ -270,9 +270,11 @@ class Release(Generic[T]):
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
-        from discreet.privacy.picture import card
+        from discreet.privacy.card import card, sketch
+        from discreet.privacy.picture import on_one_scale
 
-        return card(self._lines())
+        several = self.refusal is None and self.shown().tabled
+        return card(self._lines(), sketch(self.plot) if several and on_one_scale(self.shown()) else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,9 +362,9 @@ class Groups(Mapping[Any, Release[Any]]):
 
     def _repr_html_(self) -> str:
         """A card for notebooks."""
-        from discreet.privacy.picture import card
+        from discreet.privacy.card import card, sketch
 
-        return card(str(self).splitlines())
+        return card(str(self).splitlines(), sketch(self.plot) if len(self) > 1 else "")
 
     def __str__(self) -> str:
         lines = [f"{clean(self.name)}:", *(f"  {line}" for line in self._table())]
@@ -377,10 +379,7 @@ class Groups(Mapping[Any, Release[Any]]):
         return printable(f"{clean(self.name)}: {listed(told[:4], len(told))}\n{self.guarantee}{seeded}")
 
     def _table(self) -> list[str]:
-        """A line for each group: its number and interval; below them what these are about, and what was refused.
-
-        What is not one number stands below the name of its group as it is shown alone.
-        """
+        """A line for each group; below them what the intervals are about, and groups with more than a number."""
         rows: list[list[str]] = []
         about: dict[str, list[str]] = {}
         below: list[str] = []
@@ -394,5 +393,6 @@ class Groups(Mapping[Any, Release[Any]]):
                 rows.append([name, *shown.numbers[0].told])
                 if shown.interval is not None:
                     about.setdefault(f"{shown.interval.name} for {shown.interval.about}", []).append(name)
-        told = [f"{text}" if len(about) == 1 else f"{', '.join(names)}: {text}" for text, names in about.items()]
+        comma = ", " if isinstance(self.by, str) else "; "  # crossed groups have commas of their own
+        told = [text if len(about) == 1 else f"{comma.join(names)}: {text}" for text, names in about.items()]
         return [*(aligned([["", "estimate", "interval"], *rows]) if rows else []), *told, *below]

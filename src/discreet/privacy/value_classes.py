@@ -1,4 +1,4 @@
-"""The value of a naive Bayes classifier: how many people of each class there are in each bin of each column."""
+"""Values that tell classes apart: counts of each class in the bins of columns, and log odds that are linear in them."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.privacy.value_arrays import FEW, Described, label, listed
+from discreet.privacy.exact import show
+from discreet.privacy.value_arrays import FEW, Described, label, listed, matching
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -126,11 +127,7 @@ class ClassCounts(Described):
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
         """The likeliest class of each row."""
-        named = np.empty(len(self.classes), dtype=object)
-        named[:] = self.classes
-        plain = np.asarray(self.classes)
-        named = plain if plain.dtype.kind in "biufU" and plain.tolist() == list(self.classes) else named
-        return np.asarray(named[self.predict_proba(X).argmax(axis=1)])
+        return likeliest(self.classes, self.predict_proba(X))
 
     def _columns(self, X: Any) -> list[Any]:  # noqa: N803
         """The entries of each column, by name where they have names."""
@@ -165,3 +162,98 @@ class ClassCounts(Described):
         named = zip(self.classes, self.sizes.tolist(), strict=True)
         sizes = listed([f"{label(one)}: {many:,.0f}" for one, many in list(named)[:FEW]], len(self.classes))
         return f"counts of {len(self.classes)} classes ({sizes}) by the bins of {len(self.names)} columns"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassCoefficients(Described):
+    """The coefficients of a multinomial logistic model: of the log odds of each class against the first of `classes`.
+
+    `coef` has a row for each class but the first, a column for each name; `intercept` a number for each such class.
+
+    >>> found = ClassCoefficients(np.array([[1.0], [3.0]]), np.array([0.0, -2.0]), ("age",), ("low", "mid", "top"))
+    >>> found["top", "age"], found.predict([[-1.0], [0.5], [2.0]]).tolist()
+    (3.0, ['low', 'mid', 'top'])
+    """
+
+    coef: Any
+    intercept: Any
+    names: tuple[str, ...]
+    classes: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        matching(self.classes[1:], self.coef)
+        matching(self.classes[1:], self.intercept)
+        for row in self.coef:
+            matching(self.names, row)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.coef, dtype=dtype)
+
+    @property
+    def _numbers(self) -> Floats:
+        """A row for each class but the first: its intercept, then its coefficients."""
+        return np.column_stack([self.intercept, self.coef])
+
+    def _entries(self) -> list[tuple[str, Any]]:
+        named = [f"{label(one)}, {name}" for one in self.classes[1:] for name in ("intercept", *self.names)]
+        return list(zip(named, self._numbers.ravel().tolist(), strict=True))
+
+    def with_numbers(self, numbers: Any) -> "ClassCoefficients":
+        """The same with other numbers, in the order of `numbers`: the ends of an interval."""
+        rows = np.reshape(np.asarray(numbers, dtype=float), (len(self.classes) - 1, -1))
+        return replace(self, coef=rows[:, 1:], intercept=rows[:, 0])
+
+    def __getitem__(self, wanted: tuple[Any, str]) -> float:
+        """The coefficient of a column for a class."""
+        one, name = wanted if isinstance(wanted, tuple) and len(wanted) == 2 else (None, None)
+        if one not in self.classes[1:] or name not in (*self.names, "intercept"):
+            known = listed([label(each) for each in self.classes[1 : FEW + 1]], len(self.classes) - 1)
+            named = listed(self.names[:FEW], len(self.names))
+            raise BadInput(f"{wanted!r} is not a class beside the first, of {known}, and a column, of {named}")
+        return float(self._numbers[self.classes.index(one) - 1, ("intercept", *self.names).index(str(name))])
+
+    def linear(self, X: Any) -> Floats:  # noqa: N803  as scikit-learn calls it
+        """The log odds of each class against the first, which has 0, for each row."""
+        rows = np.asarray(X, dtype=float)
+        if rows.ndim != 2 or rows.shape[1] != len(self.names):
+            raise BadInput(f"X has shape {rows.shape}; it needs rows of {len(self.names)} columns: {self.names}")
+        with np.errstate(all="ignore"):
+            return np.column_stack([np.zeros(len(rows)), rows @ np.transpose(self.coef) + self.intercept])
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+        """The chance of each class for each row, in the order of `classes`."""
+        odds = self.linear(X)
+        with np.errstate(all="ignore"):
+            odds -= odds.max(axis=1, keepdims=True)
+            chances = np.exp(odds)
+            return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
+        """The likeliest class of each row."""
+        return likeliest(self.classes, self.predict_proba(X))
+
+    def summary(self) -> str:
+        """Each coefficient on a line; `release.summary()` has their errors, too."""
+        wide = max(map(len, self.labels))
+        return "\n".join(f"{name.ljust(wide)}  {show(number):>12}" for name, number in self._entries())
+
+    def table(self) -> dict[str, Any]:
+        """A row for each class and coefficient."""
+        many = len(self.names) + 1
+        classes = [label(one) for one in self.classes[1:] for _ in range(many)]
+        names = ["intercept", *self.names] * (len(self.classes) - 1)
+        return {"class": classes, "name": names, "value": self.numbers}
+
+    def __str__(self) -> str:
+        named = listed([label(one) for one in self.classes[1 : FEW + 1]], len(self.classes) - 1)
+        shown = [f"{name} {show(number)}" for name, number in self._entries()[:FEW]]
+        return f"log odds of {named} against {label(self.classes[0])}: {listed(shown, len(self.numbers))}"
+
+
+def likeliest(classes: tuple[Any, ...], chances: Floats) -> npt.NDArray[Any]:
+    """The class of the largest chance in each row, of the classes' own type."""
+    named = np.empty(len(classes), dtype=object)
+    named[:] = classes
+    plain = np.asarray(classes)
+    named = plain if plain.dtype.kind in "biufU" and plain.tolist() == list(classes) else named
+    return np.asarray(named[chances.argmax(axis=1)])

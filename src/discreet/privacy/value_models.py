@@ -6,7 +6,7 @@ Everything here is computed from what was released: there are no residuals, no l
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -52,6 +52,10 @@ class Coefficients(Described):
 
     def _entries(self) -> list[tuple[str, Any]]:
         return [("intercept", float(self.intercept)), *zip(self.names, self.coef.tolist(), strict=True)]
+
+    def with_numbers(self, numbers: Any) -> "Coefficients":
+        """The same with other numbers, the intercept first: the ends of an interval."""
+        return replace(self, coef=np.asarray(numbers[1:], dtype=float), intercept=float(numbers[0]))
 
     def linear(self, X: Any) -> Floats:  # noqa: N803  as scikit-learn calls it
         """The linear part for each row."""

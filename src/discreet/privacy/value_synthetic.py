@@ -134,15 +134,19 @@ class SyntheticTable(Described):
         The seed is public: to draw costs nothing and hides nobody. Counts in the rows are those of the model, rounded
         up or down; numbers lie anywhere in their bin; None stands for what is in no category.
         """
+        made = frame(self.drawn(rows, seed=seed))
+        made.attrs["warning"] = self.warning
+        return made
+
+    def drawn(self, rows: int | None = None, *, seed: int = 0) -> dict[str, npt.NDArray[Any]]:
+        """The same rows as columns by name, without pandas."""
         many = len(self) if rows is None else rows
         for what, given, most in (("rows", many, MOST_ROWS), ("seed", seed, 2**63)):
             if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given <= most:
                 raise BadInput(f"{what} is {given!r}; give a whole number from 0 to {most}")
         generator = np.random.Generator(np.random.Philox(seed))  # noqa: TID251  public coins, not noise
         codes = self._codes(many, generator)
-        made = frame({name: _entries_of(self.levels[at], codes[at], generator) for at, name in enumerate(self.names)})
-        made.attrs["warning"] = self.warning
-        return made
+        return {name: _entries_of(self.levels[at], codes[at], generator) for at, name in enumerate(self.names)}
 
     def _codes(self, many: int, generator: Any) -> dict[int, Integers]:
         """The place of each row's category in each column: first columns that depend on none, then down the trees."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from discreet.errors import BadInput
 from discreet.privacy.value_arrays import Array, Counts, Floats, Matrix, Scalar, Shares, TestResult, Vector, label
-from discreet.privacy.value_classes import ClassCounts
+from discreet.privacy.value_classes import ClassCoefficients, ClassCounts
 from discreet.privacy.value_comparison import Comparison
 from discreet.privacy.value_components import Components
 from discreet.privacy.value_curves import StepCurve
@@ -34,6 +34,7 @@ from discreet.privacy.value_tables import CrossCounts
 
 __all__ = [
     "Array",
+    "ClassCoefficients",
     "ClassCounts",
     "Clusters",
     "Coefficients",
@@ -62,7 +63,8 @@ __all__ += [
 __all__ += ["recall", "stored", "value_of"]
 
 Numbers = Scalar | Vector | Matrix | Counts | CrossCounts | SyntheticTable | Shares | TestResult | Comparison
-Models = ClassCounts | Coefficients | Clusters | Components | Density | StepCurve | Distribution | MultivariateNormal
+Regressions = Coefficients | ClassCoefficients
+Models = Regressions | ClassCounts | Clusters | Components | Density | StepCurve | Distribution | MultivariateNormal
 Value = Numbers | Models
 MOST: Final = 100_000  # numbers of one stored value
 
@@ -291,6 +293,10 @@ FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
     "synthetic table": (SyntheticTable, {"names": _names, "levels": _sides, "pairs": _pairs, "cells": _row}),
     "shares": (Shares, {"keys": _keys, "heights": _row, "other": _optional}),
     "coefficients": (Coefficients, {"coef": _row, "intercept": _number, "names": _names, "link": _text}),
+    "coefficients by class": (
+        ClassCoefficients,
+        {"coef": _rows, "intercept": _row, "names": _names, "classes": _keys},
+    ),
     "clusters": (Clusters, {"centres": _rows, "sizes": _row, "noise": _row, "loss": _optional, "names": _names}),
     "density": (
         Density,

@@ -12,6 +12,7 @@ from typing import Any, Final
 from discreet.privacy.intervals import NamedNumber, Shown, finite
 from discreet.privacy.picture import LEVEL, dated
 from discreet.privacy.values import (
+    ClassCoefficients,
     ClassCounts,
     Clusters,
     Coefficients,
@@ -193,7 +194,7 @@ def answer(asked: str, shown: Shown) -> str:
             return f"{_capital(asked)}: {found.describe()}"
         case Matrix(cells=cells):
             return f"{_opened(asked)} is a table of {cells.shape[0]} by {cells.shape[1]} numbers{_about(shown)}."
-        case Coefficients() | Comparison() as found:
+        case Coefficients() | ClassCoefficients() | Comparison() as found:
             return _listing(asked, shown) + (_effect(found) if isinstance(found, Comparison) else _clear_of_zero(shown))
     return _listing(asked, shown)
 

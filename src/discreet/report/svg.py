@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.picture import LEVEL, Bars, CellMarks, Chance, Line, Mark, PointMarks, marks
-from discreet.privacy.values import Coefficients, Counts, Density, Distribution, StepCurve
+from discreet.privacy.values import ClassCoefficients, Coefficients, Counts, Density, Distribution, StepCurve
 from discreet.report.date_axis import DateAxis
 from discreet.report.sentences import Axis, chance, in_brackets, number, spelled
 
@@ -222,8 +222,9 @@ def _one_scale(row: NamedNumber, axis: Axis, shown: Shown, *, bar: bool) -> str:
 def _beside(shown: Shown) -> str:
     """Numbers that are not in the picture, and what is hidden."""
     match shown.value:
-        case Coefficients():
-            return "".join(f" Intercept: {in_brackets(row)}." for row in shown.numbers[:1] if row.value)
+        case Coefficients() | ClassCoefficients():
+            beside = [row for row in shown.numbers if row.aside and row.value]
+            return "".join(f" {row.name[:1].upper()}{row.name[1:]}: {in_brackets(row)}." for row in beside)
         case Counts(threshold=limit) if limit is not None:
             hidden = f" Bins with a noisy count below {number(limit)} are not shown."
         case _:

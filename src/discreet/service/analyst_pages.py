@@ -8,9 +8,11 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.errors import BadInput, DiscreetError
+from discreet.plan.plan_file import FIT
+from discreet.plan.planned_fit import LISTED, LONGEST
 from discreet.privacy.declaration import declared, homes
 from discreet.report import page, to_csv, to_json
-from discreet.service.asked_plan import LARGEST, to_form, to_text
+from discreet.service.asked_plan import FORM, LARGEST, to_form, to_text
 from discreet.service.desk import Desk, budget_of
 from discreet.service.guards import Posted, Visitor, posted, visitor
 from discreet.service.settings import Source
@@ -22,7 +24,7 @@ Sent = Annotated[Posted, Depends(posted)]
 EVERYDAY = ("count", "mean", "median", "proportion", "histogram", "sum", "variance", "quantile", "crosstab")
 DOWNLOAD = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 BEGIN = {"title": "", "description": "", "epsilon": 0.1, "delta": 0, "release": []}
-NEW = {"statistic": "mean", "columns": [], "outcome": "", "where": "", "groupby": "", "options": "", "title": ""}
+NEW = dict.fromkeys(FORM, "") | {"statistic": "mean", "columns": []}
 
 
 def source_of(desk: Desk, name: str) -> Source:
@@ -50,13 +52,15 @@ def table(name: str, who: Who, sort: str = "") -> HTMLResponse:
     part = who.desk.part(source, who.person.name)
     columns, by = ordered(who.desk.schema(source), sort, ("name", "kind", "label"))
     given = {"source": source, "columns": columns, "sort": by, "budget": None if part is None else budget_of(part)}
+    given["allotted"] = who.desk.parts.allotted(source, who.person.name)
     return HTMLResponse(render("table.html", visitor=who, title=source.title, **given))
 
 
 @cache
 def statistics_menu() -> list[tuple[str, list[str]]]:
     """What can be asked, the everyday first."""
-    plannable = [name for name in homes() if not declared(name).code and not declared(name).samples]
+    every = {name: declared(name) for name in homes()}
+    plannable = [name for name, one in every.items() if (not one.code or name == FIT) and not one.samples]
     rest = sorted(name for name in plannable if name not in EVERYDAY)
     return [("Everyday", [name for name in EVERYDAY if name in plannable]), ("More", rest)]
 
@@ -67,7 +71,7 @@ def _ask(who: Visitor, source: Source, **given: Any) -> str:
     budget = None if part is None else budget_of(part)
     return render(
         "ask.html", visitor=who, title="Ask a question", source=source, columns=who.desk.schema(source),
-        statistics=statistics_menu(), budget=budget, **(told | given),
+        statistics=statistics_menu(), estimators=LISTED, budget=budget, **(told | given),
     )  # fmt: skip
 
 
@@ -91,7 +95,8 @@ def _form(sent: Posted) -> dict[str, Any]:
     form: dict[str, Any] = {name: sent.text(name) for name in ("title", "description", "epsilon", "delta")}
     count = min(int(sent.number("count")), 40)
     form["release"] = [
-        {name: sent.text(f"{name}-{at}") for name in ("statistic", "outcome", "where", "groupby", "options", "title")}
+        {name: sent.text(f"{name}-{at}") for name in FORM if name not in ("columns", "code")}
+        | {"code": sent.text(f"code-{at}", LONGEST)}
         | {"columns": sent.many(f"columns-{at}")}
         for at in range(count)
     ]
@@ -110,6 +115,7 @@ def _plainly(error: DiscreetError, sent: Posted) -> str:
 @router.post("/ask/{name}/price")
 def price(name: str, sent: Sent) -> HTMLResponse:
     """What it would cost, how accurate it would be, and what that means; nothing is spent."""
+    sent.visitor.must_be("analyst", "steward")
     source = source_of(sent.desk, name)
     text = ""
     try:
@@ -123,6 +129,7 @@ def price(name: str, sent: Sent) -> HTMLResponse:
 @router.post("/ask/{name}/view")
 def view(name: str, sent: Sent) -> HTMLResponse:
     """The same plan in the other view, or with one question more or less."""
+    sent.visitor.must_be("analyst", "steward")
     source, action = source_of(sent.desk, name), sent.text("action", 20)
     try:
         if sent.text("view", 10) == "text":

@@ -71,6 +71,14 @@ class Reason(Body):
     reason: str = Field(max_length=2_000)
 
 
+class Part(Body):
+    """What an analyst may spend of the budget of a table's people."""
+
+    epsilon: float = Field(gt=0, allow_inf_nan=False)
+    delta: float = Field(0.0, ge=0, lt=1, allow_inf_nan=False)
+    seen: str | None = Field(None, max_length=5_000, description="the standing of the part that it shall replace")
+
+
 class Wanted(Body):
     """A token that a program asks for."""
 
@@ -102,6 +110,32 @@ def balance(name: str, by: By) -> dict[str, Any]:
     if part is None:
         raise BadInput("nothing of this budget is allotted to you yet; ask the data steward")
     return budget_of(part)
+
+
+@router.get("/tables/{name}/parts")
+def parts(name: str, by: By) -> list[dict[str, Any]]:
+    """Who may spend how much of its budget, for stewards and auditors."""
+    if "audit" not in by.token.scopes:
+        by.may("decide")
+    population = source_of(by.desk, name).population.name
+    accounts = by.desk.ledger.accounts()
+    return [{"analyst": who} | budget_of(one) for whose, who, one in accounts if who and whose == population]
+
+
+@router.put("/tables/{name}/parts/{analyst}")
+def allot(name: str, analyst: str, body: Part, by: By) -> dict[str, Any]:
+    """Give an analyst a part of the budget, or another one: no less than is spent, and never to yourself."""
+    by.may("decide")
+    source = source_of(by.desk, name)
+    by.desk.parts.allot(source, analyst, body.epsilon, body.delta, by=by.person.name, seen=body.seen)
+    return {"analyst": analyst} | budget_of(by.desk.ledger.account(source.population.name, analyst))
+
+
+@router.delete("/tables/{name}/parts/{analyst}", status_code=204)
+def end_part(name: str, analyst: str, seen: str, by: By) -> None:
+    """End an analyst's part: nothing more is charged to it."""
+    by.may("decide")
+    by.desk.parts.end_part(source_of(by.desk, name), analyst, by=by.person.name, seen=seen)
 
 
 @router.post("/plans/price")

@@ -14,13 +14,14 @@ from typing import Any, Final
 from discreet.asking import Question
 from discreet.errors import BadInput
 from discreet.plan.bound_plan import Bound, bind
-from discreet.plan.plan_file import Plan, parse_plan
+from discreet.plan.plan_file import LATER, Plan, parse_plan
+from discreet.plan.planned_fit import box, returns_as_declared, seconds_of_code
 from discreet.service.settings import CodebookColumn, Source
 from discreet.tables.where import Where
 
 LARGEST: Final = 65_536  # characters of a plan
 MOST: Final = 40  # questions in one
-FORM: Final = ("statistic", "columns", "outcome", "where", "groupby", "options", "title")
+FORM: Final = ("statistic", "columns", "outcome", "where", "groupby", "options", "title", "estimator", "code")
 NAME: Final = "your plan"
 QUESTIONS: Final = ("title", "description", "spend", "release")  # what an analyst says; all else is the server's
 SERVERS: Final = {
@@ -43,11 +44,36 @@ class Asked:
         """The digest of what is asked, whoever asks and whatever it is called: equal questions have one answer."""
         plan = self.bound.plan
         asked = [
-            entry.model_dump(mode="json", exclude={"id", "title"} | ({"guesses"} if not entry.guesses else set()))
+            entry.model_dump(
+                mode="json", exclude={"id", "title"} | {name for name in LATER if not getattr(entry, name)}
+            )
             for entry in plan.release
         ]
         told = [self.source.name, plan.data.model_dump(mode="json"), plan.spend.model_dump(mode="json"), asked]
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def code(self) -> list[tuple[str, str]]:
+        """The code that it would run in the sandbox: by the name of its question."""
+        return [(entry.id, entry.code) for entry in self.bound.plan.release if entry.code is not None]
+
+    @property
+    def seconds(self) -> float:
+        """How long its code takes, whatever the rows are. [planned_fit.2]"""
+        return sum(seconds_of_code(entry.options) for entry in self.bound.plan.release if entry.code is not None)
+
+    def try_code(self) -> None:
+        """Whether its code returns what is declared, on made-up rows in the sandbox; BadInput if not.
+
+        What comes of it depends on the plan and the declared types alone.
+        """
+        for entry, question in zip(self.bound.plan.release, self.bound.priced.questions, strict=True):
+            if entry.code is not None and not returns_as_declared(question):
+                raise BadInput(
+                    f"the code of {entry.id!r} does not return what it declares on made-up rows of these columns, in "
+                    f"{box(entry.options).seconds:g} seconds; nothing was sent. It is given X and the outcome as "
+                    "arrays, or X as a frame; it returns names= in a dictionary or a list, or one of labels="
+                )
 
     @property
     def columns(self) -> list[str]:
@@ -76,7 +102,7 @@ def _columns(question: Question) -> list[str]:
     return found + ([] if question.grouping is None else list(question.grouping.by))
 
 
-ASKS: Final = ("statistic", "columns", "outcome", "formula", "where", "groupby")
+ASKS: Final = ("statistic", "columns", "outcome", "formula", "where", "groupby", "estimator", "code")
 
 
 def purpose(text: str) -> str:
@@ -111,6 +137,9 @@ def to_text(form: Mapping[str, Any], book: Book) -> str:
         ]
         if asked.get("groupby") and _categories(asked["groupby"], book):
             lines.append(f"keys = {as_toml(_categories(asked['groupby'], book))}")
+        if asked.get("statistic") == "fit":
+            lines += [f"estimator = {as_toml(asked['estimator'])}"] if asked.get("estimator") else []
+            lines += [f"code = {_long(asked['code'])}"] if asked.get("code") else []
         given = [line.strip().rstrip(",") for line in (asked.get("options") or "").splitlines() if line.strip()]
         given = given or [f"{name} = {as_toml(value)}" for name, value in _known(asked, book).items()]
         lines += [f"options = {{ {', '.join(given)} }}"] if given else []
@@ -158,7 +187,10 @@ def to_form(text: str, book: Book) -> dict[str, Any]:
             if own == _known(asked, book):
                 own = {}
             options = "\n".join(f"{name} = {as_toml(value)}" for name, value in own.items())
-            told = {name: asked.get(name, "") for name in ("statistic", "outcome", "where", "groupby", "title")}
+            told = {
+                name: asked.get(name, "")
+                for name in ("statistic", "outcome", "where", "groupby", "title", "estimator", "code")
+            }
             form["release"].append(
                 told | {"columns": [columns] if isinstance(columns, str) else list(columns), "options": options}
             )
@@ -176,6 +208,12 @@ def as_toml(value: Any) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return json.dumps(value)
+
+
+def _long(text: str) -> str:
+    """A text of several lines, as it reads; one that TOML cannot hold so, in one line."""
+    plain = "'''" not in text and all(letter in "\n\t" or letter.isprintable() for letter in text)
+    return f"'''\n{text}'''" if plain and not text.endswith("'") else as_toml(text)
 
 
 def _number(value: Any, name: str) -> str:

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from discreet.errors import BadInput, DiscreetError, OverBudget, Refused
 from discreet.faces import Asking
+from discreet.plan.plan_file import FIT
+from discreet.plan.planned_fit import ENTRY
 from discreet.privacy.declaration import declared
 from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.release import Groups, Release
@@ -186,6 +188,14 @@ def plan_text(statistic: str, columns: Sequence[Any], options: dict[str, Any], t
     if epsilon is None:
         raise BadInput("epsilon is missing: what the answer may cost, for example epsilon=0.1")
     placed: dict[str, Any] = {}
+    if statistic == FIT:
+        estimator, *columns = (given.pop("estimator"), *columns) if "estimator" in given else columns or [None]
+        placed["code" if f"def {ENTRY}(" in str(estimator) else "estimator"] = estimator
+        if not isinstance(estimator, str):
+            raise BadInput(
+                f"a server fits an estimator by its name, 'Ridge(alpha=1.0)', or a text of Python with {ENTRY}(X, y), "
+                "which runs in its sandbox; give one of these first, then the columns"
+            )
     names = dict(zip(one.columns, columns, strict=False)) | {
         name: given.pop(name) for name in list(given) if name in one.columns and name not in BESIDE
     }
@@ -193,7 +203,7 @@ def plan_text(statistic: str, columns: Sequence[Any], options: dict[str, Any], t
     if isinstance(first, str) and "~" in first and one.formula is not None:
         placed["formula"] = first
     elif first is not None:
-        several = all(isinstance(value, str) for value in (first, *more))
+        several = statistic != FIT and all(isinstance(value, str) for value in (first, *more))
         placed["columns"] = [first, *more] if more and several else first
         if more and not several:
             placed["outcome"] = more[0]

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock, Semaphore
 from typing import Any, Final
 
-from discreet.accounting.filter import Budget, Currency
+from discreet.accounting.filter import Currency
 from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.ledger import Ledger
 from discreet.ledger.account import Account
@@ -30,6 +30,7 @@ from discreet.plan.plan_file import parse_plan
 from discreet.plan.run_plan import price_list
 from discreet.privacy.loss import Approximate
 from discreet.privacy.meaning import explain
+from discreet.service.allotments import Allotments
 from discreet.service.asked_plan import Asked, asks, understood
 from discreet.service.passwords import SPENT, Limiter, digest_of, fresh, salted, same, stretched
 from discreet.service.settings import CodebookColumn, Settings, Source
@@ -60,8 +61,9 @@ class Desk:
         self.ledger = Ledger(self.where, key=key, anchor=anchor)
         self.pace = Pace(limit=settings.limit, tick=settings.tick, workers=settings.workers)
         self.people, self.requests = PeopleStore(self.ledger), RequestStore(self.ledger, self.pace)
+        self.parts = Allotments(self.ledger, self.people)
         self._priced: OrderedDict[tuple[str, str, str], Asked] = OrderedDict()
-        self._lock, self._pricing = Lock(), Semaphore(2)
+        self._lock, self._pricing, self._trying, self._triers = Lock(), Semaphore(2), Semaphore(1), set[str]()
         self._attempts = Limiter(settings.login.attempts_a_minute, 60.0)
         self.sources = Sources(settings, folder, self.ledger)
         for source in settings.source:
@@ -151,20 +153,6 @@ class Desk:
         accounts = {(name, part): account for name, part, account in self.ledger.accounts()}
         return accounts.get((source.population.name, analyst))
 
-    def allot(self, source: Source, analyst: str, epsilon: float, delta: float, *, by: str) -> None:
-        """An analyst's part of a population's budget, once and for all."""
-        person = self.people.find(analyst)
-        if person is None or person.role not in ("analyst", "steward"):
-            raise BadInput(f"{analyst!r} is nobody who asks; add them as an analyst first")
-        whole = self.ledger.balance(source.population.name)
-        if epsilon > whole.budget.epsilon or delta > whole.budget.delta:
-            raise BadInput(f"a part of epsilon {epsilon:g} and delta {delta:g} is more than the whole: {whole}")
-        self.ledger.allot(source.population.name, analyst, Budget(epsilon, delta))
-        note = f"{analyst} may spend epsilon {epsilon:g} of {source.population.name}"
-        self.ledger.record(
-            "allot", note, {"person": analyst}, population=source.population.name, by=by, beside=lambda *_: None
-        )
-
     def price(self, text: str, source: Source, person: Person) -> Asked:
         """A plan, priced; what was priced lately is remembered. [desk.1]"""
         key = (text, source.model_dump_json(), person.name)  # a source may be declared anew
@@ -178,6 +166,11 @@ class Desk:
             found = understood(text, source, person.name, self.folder)
             for question in found.bound.priced.questions:
                 question.check()
+        if found.seconds > self.settings.limit:
+            raise BadInput(
+                f"this code takes {found.seconds:.0f} seconds, whatever the rows are, and an answer may take "
+                f"{self.settings.limit:g} here; ask for fewer blocks, or a shorter options.timeout"
+            )
         with self._lock:
             self._priced[key] = found
             while len(self._priced) > KEPT:
@@ -221,6 +214,8 @@ class Desk:
             if waits or earlier.state == "done":
                 return earlier
         self.fits(asked, self.part(source, person.name))
+        if asked.code:
+            self._try(asked, person.name)
         told, together = self.foreseen(asked, person), asked.bound.priced.together
         empty = dict.fromkeys(
             ("decided", "decided_by", "rule", "reason", "entry", "due", "slot", "began", "said", "worker")
@@ -244,7 +239,19 @@ class Desk:
             published=None,
             **empty,
         )
-        return self.requests.submit(request, population=source.population.name, now=now)
+        return self.requests.submit(request, population=source.population.name, now=now, rules=not asked.code)
+
+    def _try(self, asked: Asked, who: str) -> None:
+        """Try its code, which takes as long as it says: prices do not wait for it, and each analyst tries one."""
+        with self._lock:
+            if who in self._triers:
+                raise BadInput("other code of yours is being tried; send this when that is done")
+            self._triers.add(who)
+        try:
+            with self._trying:
+                asked.try_code()
+        finally:
+            self._triers.discard(who)
 
     # ---- what became of it
 
@@ -369,7 +376,10 @@ def _days(seconds: float) -> str:
 
 
 def _core(asked: Mapping[str, Any]) -> str:
-    return json.dumps([asked.get(name) for name in ("statistic", "columns", "outcome", "formula")], sort_keys=True)
+    return json.dumps(
+        [asked.get(name) for name in ("statistic", "columns", "outcome", "formula", "estimator", "code")],
+        sort_keys=True,
+    )
 
 
 def budget_of(account: Account) -> dict[str, Any]:
@@ -379,10 +389,12 @@ def budget_of(account: Account) -> dict[str, Any]:
     plain = found.total.currency is Currency.EPSILON
     spent = float(found.spent.cost) if plain else share * whole
     return {
+        "ended": account.ended,
+        "standing": account.standing,
         "epsilon": whole,
         "delta": float(found.budget.delta),
         "spent": spent,
-        "left": max(0.0, whole - spent),
+        "left": 0.0 if account.ended else max(0.0, whole - spent),
         "counted": found.total.currency.value,
         "words": str(found),
     }

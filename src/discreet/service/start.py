@@ -87,7 +87,7 @@ def demonstration(say: Say, **settings: Any) -> Iterator[Path]:
                 say(f"{role:8} {name:7} password {password}")
             source, steward = desk.settings.source[0], desk.people.find("stefan")
             assert steward is not None
-            desk.allot(source, "ana", 1.0, 1e-6, by="stefan")
+            desk.parts.allot(source, "ana", 1.0, 1e-6, by="stefan")
             columns = ["age", "sex", "general_health", "smoked_100_cigarettes"]
             desk.make_rule(source, steward, columns, epsilon=0.1, delta=0.0, days=7, analyst="")
         finally:

@@ -9,7 +9,7 @@ from discreet.errors import BadInput
 from discreet.ledger.service_people import ROLES
 from discreet.ledger.service_requests import Request
 from discreet.service.analyst_pages import source_of
-from discreet.service.asked_plan import purpose
+from discreet.service.asked_plan import asks, purpose
 from discreet.service.desk import budget_of
 from discreet.service.guards import Posted, Visitor, posted, visitor
 from discreet.service.passwords import fresh, salted
@@ -18,6 +18,7 @@ from discreet.service.views import SORTS, ordered, render
 router = APIRouter(include_in_schema=False)
 Sent = Annotated[Posted, Depends(posted)]
 WAITING = ["submitted"]
+PARTS = ("allot", "end")  # actions about somebody's part of a budget
 DECIDED = ["declined", "withdrawn", "queued", "running", "done", "failed"]
 
 
@@ -61,12 +62,13 @@ def _review(which: str, who: Visitor, says: str) -> str:
         raise HTTPException(404)
     part = desk.part(source, found.analyst)
     whole = budget_of(desk.ledger.account(source.population.name))
+    code = [one["code"] for one in asks(found.text) if one["code"]]
     equal = [one for one in desk.requests.listed({"question": found.question, "state": "done"}) if one.id != which]
     return render(
         "review.html", visitor=who, title=found.title, request=found, state=desk.state_of(found), source=source,
         ahead=found.ahead, purpose=purpose(found.text), part=None if part is None else budget_of(part), whole=whole,
         similar=[desk.state_of(one) for one in desk.similar(found)], equal=bool(equal), changes=desk.changes(found),
-        says=says,
+        says=says, code=code,
     )  # fmt: skip
 
 
@@ -192,17 +194,22 @@ def add_person(sent: Sent) -> HTMLResponse:
 
 @router.post("/people/{name}/{action}")
 def change_person(name: str, action: str, sent: Sent) -> HTMLResponse:
-    """Another password, no more access, access again, or a part of a budget."""
+    """Another password, no more access, access again; a part of a budget, another one, or its end."""
     sent.visitor.must_be("steward", "admin")
     found = sent.desk.people.find(name)
-    if found is None or (found.role in ("steward", "admin") and sent.person.role != "admin" and action != "allot"):
+    if found is None or (found.role in ("steward", "admin") and sent.person.role != "admin" and action not in PARTS):
         raise HTTPException(404)
     shown = None
     try:
-        if action == "allot":
+        if action in PARTS:
             sent.visitor.must_be("steward")
-            source = source_of(sent.desk, sent.text("source", 100))
-            sent.desk.allot(source, name, sent.number("epsilon"), sent.number("delta"), by=sent.person.name)
+            source, seen = source_of(sent.desk, sent.text("source", 100)), sent.text("seen", 5_000) or None
+            if action == "end":
+                sent.desk.parts.end_part(source, name, by=sent.person.name, seen=seen or "")
+            else:
+                sent.desk.parts.allot(
+                    source, name, sent.number("epsilon"), sent.number("delta"), by=sent.person.name, seen=seen
+                )
         elif action == "password":
             shown = (name, fresh(12))
             salt, kept = salted(shown[1])

@@ -105,6 +105,8 @@ def worded(line: str) -> str:
     who = f"Question {place}" if place else ""
     if found["gone"] is not None:
         return f"{who} {'is new' if found['gone'] == 'added' else 'is gone'}: {found['asks']}."
+    if what == "code":
+        return f"{who}: other code." if who else "Other code."
     name = WORDS.get(what, what.removeprefix("spend.").removeprefix("options.").replace("_", " "))
     told = f"{who}, {name}" if who else name[:1].upper() + name[1:]
     return f"{told}: {_plainly(new)} instead of {_plainly(old)}."

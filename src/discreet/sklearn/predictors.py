@@ -11,11 +11,12 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discreet.errors import BadInput
-from discreet.faces import linear_regression, logistic_regression, naive_bayes
+from discreet.faces import linear_regression, logistic_regression, multinomial_regression, naive_bayes
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
+from discreet.privacy.release import Release
 from discreet.tables.entries import column
 from discreet.tables.matrix import in_one, matrix
 
@@ -157,7 +158,8 @@ class PrivateLinearRegression(RegressorMixin, _PrivateLinear):  # type: ignore[m
 class PrivateLogisticRegression(ClassifierMixin, _PrivateLinear):  # type: ignore[misc]
     """`discreet.logistic_regression` for pipelines: after `fit`, `coef_`, `intercept_`, `classes_` and `release_`.
 
-    `classes` are the two public labels, that of "no" first.
+    `classes` are the two public labels, that of "no" first. With more it is `discreet.multinomial_regression`, which
+    needs delta > 0 and takes no weights; `coef_` has a row of 0 for the first class, with which others are compared.
 
     >>> rows = np.stack([np.arange(9000) % 7, np.arange(9000) % 11], axis=1).astype(float)
     >>> yes = rows[:, 0] + np.arange(9000) % 5 > 5
@@ -193,7 +195,10 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateLinear):  # type: ignor
         rows = self._rows(X, reset=True)
         outcome = self._checked(y, rows)
         labels = list(self.classes)
-        self.release_ = logistic_regression(
+        self.classes_ = np.asarray(labels)
+        if len(labels) > 2:
+            return self._of_many(rows, outcome, labels, sample_weight)
+        self.release_: Release[Any] = logistic_regression(
             rows,
             outcome,
             epsilon=self.epsilon,  # type: ignore[arg-type]
@@ -210,28 +215,52 @@ class PrivateLogisticRegression(ClassifierMixin, _PrivateLinear):  # type: ignor
         )
         value = self.release_.value
         self.coef_, self.intercept_ = np.asarray(value.coef)[None, :], np.array([value.intercept])
-        self.classes_ = np.asarray(labels)
+        return self
+
+    def _of_many(self, rows: Floats, outcome: Any, labels: list[Any], weights: Any) -> Self:
+        """With more than two classes."""
+        if weights is not None or self.method != "auto" or not self.fit_intercept or self.norm is not None:
+            raise BadInput(
+                "with more than two classes there are no weights, no norm, no other method than 'auto' and always an "
+                "intercept; leave sample_weight, norm, method and fit_intercept out"
+            )
+        self.release_ = release = multinomial_regression(
+            rows,
+            outcome,
+            epsilon=self.epsilon,  # type: ignore[arg-type]
+            delta=self.delta,
+            classes=labels,
+            bounds=self.bounds,
+            neighbours=self.neighbours,
+            rng=self._door(),
+        )
+        value = release.value
+        self.coef_ = np.vstack([np.zeros(len(value.names)), value.coef])
+        self.intercept_ = np.append(0.0, value.intercept)
         return self
 
     def decision_function(self, X: Any) -> Floats:  # noqa: N803
-        """Log odds."""
-        return self._linear(X)
+        """Log odds; of more than two classes those of each against the first."""
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return self._linear(X)
+        return np.asarray(self.release_.value.linear(self._rows(X, reset=False)))
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
-        """Chances of "no" and "yes"."""
-        from scipy.special import expit
+        """The chance of each class."""
+        from scipy.special import expit, softmax
 
-        yes = expit(self._linear(X))
-        return np.stack([1 - yes, yes], axis=1)
+        odds = self.decision_function(X)
+        return np.stack([expit(-odds), expit(odds)], axis=1) if odds.ndim == 1 else np.asarray(softmax(odds, axis=1))
 
     def predict(self, X: Any) -> Any:  # noqa: N803
-        """The likelier label, from the released coefficients."""
-        yes = self._linear(X) > 0
-        return self.classes_[yes.astype(np.int64)]
+        """The likeliest label, from the released coefficients."""
+        odds = self.decision_function(X)
+        return self.classes_[(odds > 0).astype(np.int64) if odds.ndim == 1 else odds.argmax(axis=1)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = np.size(self.classes) > 2
         return tags
 
 

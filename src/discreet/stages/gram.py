@@ -196,7 +196,8 @@ def _lengths(rows: Floats, *, frame: Seen) -> Floats:
     if fast is not None and fast[1][1] is None:  # of pairs the plain path knows the lengths
         kernels, (inner, _) = fast
         found: Floats = kernels.lengths(rows, inner, 2.0**ENTRY)
-        return found * frame.step
+        found *= frame.step
+        return found
     parts = []
     for block in blocks(rows, rows.shape[1]):
         seen, lost = frame.turned(block)

@@ -214,35 +214,48 @@ def cells(values: Numbers, centre: float, fraction_bits: int, *, up: bool = Fals
 
     A cell has its lower end, or with `up` its upper end, and is numbered by it.
     """
+    above, below = sided_cells(values, centre, fraction_bits, up=up)
+    return joined(above, below)
+
+
+def sided_cells(values: Numbers, centre: float, fraction_bits: int, *, up: bool = False) -> tuple[Cells, Cells]:
+    """The same for records that are not below the centre, and for those below, in one pass."""
     shift, size = 52 - fraction_bits, (2047 << fraction_bits) + 1
     rest = (1 << shift) - 1 if up else 0
     if len(values) < FEW:
-        occupied, times = np.unique(_cell_of(taken(values, slice(None)), centre, shift, rest), return_counts=True)
-        return occupied, times.astype(np.int64)
-    large = len(values) >= LARGE and warm(len(values), "column_kernels")
-    return fold(partial(_counted, centre=centre, shift=shift, rest=rest, size=size, large=large), joined, values)
+        occupied, times = np.unique(_cell_of(taken(values, slice(None)), centre, shift, rest, size), return_counts=True)
+        found = occupied, times.astype(np.int64)
+    else:
+        large = len(values) >= LARGE and warm(len(values), "column_kernels")
+        kernel = partial(_counted, centre=centre, shift=shift, rest=rest, size=size, large=large)
+        found = fold(kernel, joined, values)
+    middle = int(np.searchsorted(found[0], size))
+    return (found[0][:middle], found[1][:middle]), (found[0][middle:] - size, found[1][middle:])
 
 
 def _counted(given: Iterator[Floats], *, centre: float, shift: int, rest: int, size: int, large: bool) -> Cells:
-    """A kernel: the occupied cells of some records."""
-    fast, counts = large and compiled(), np.zeros((2, size), dtype=np.int64)
+    """A kernel: the occupied cells of some records, those of records below the centre behind the others."""
+    fast, counts = large and compiled(), np.zeros((2, 2, size), dtype=np.int64)
     for piece in given:
         if fast:
             from discreet._compiled.column_kernels import count_cells
 
             count_cells(piece, centre, shift, rest, counts)
-        else:
-            for start in range(0, len(piece), BLOCK):
-                np.add.at(counts[0], _cell_of(piece[start : start + BLOCK], centre, shift, rest), 1)
-    return sparse(counts[0] + counts[1])
+            continue
+        for start in range(0, len(piece), BLOCK):
+            places = _cell_of(piece[start : start + BLOCK], centre, shift, rest, size)
+            counts[:, 0] += np.bincount(places, minlength=2 * size).reshape(2, size)
+    return sparse(counts.sum(axis=1).ravel())
 
 
-def _cell_of(values: Floats, centre: float, shift: int, rest: int = 0) -> npt.NDArray[np.int64]:
-    """The leading bits of each distance, with what is added to the rest; missing counts as 0, infinite as the largest
-    float."""
+def _cell_of(values: Floats, centre: float, shift: int, rest: int = 0, below: int = 0) -> npt.NDArray[np.int64]:
+    """The leading bits of each distance, with what is added to the rest, so much further on below the centre; missing
+    counts as 0, infinite as the largest float."""
     with np.errstate(all="ignore"):
-        distances = np.abs(values - centre)
-    return np.minimum(np.where(np.isnan(distances), 0.0, distances), LARGEST).view(np.int64) + rest >> shift
+        away = values - centre
+    distances = np.abs(away)
+    known = np.minimum(np.where(np.isnan(distances), 0.0, distances), LARGEST)
+    return (known.view(np.int64) + rest >> shift) + below * (away < 0)
 
 
 def laid_out(found: Cells, fraction_bits: int, start: int, stop: int) -> Floats:

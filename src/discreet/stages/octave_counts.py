@@ -1,4 +1,4 @@
-"""How many numbers there are in each octave or half octave, by the bits of their floats: kernels of folds."""
+"""How many numbers there are in each half octave, by the bits of their floats: a kernel of folds."""
 
 import math
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.stages.clip import Floats
+from discreet.stages.clip import BLOCK, Floats
 
 ROOT: Final = math.sqrt(0.5)
 DIGITS, BIAS, BIASED = 52, 1022, 2048  # of a float64: x = f 2^(exponent - BIAS), f from 1/2 to 1
@@ -25,19 +25,10 @@ def _halves(positive: Floats) -> npt.NDArray[np.int64]:
     return (words >> DIGITS) + ((words + CARRY) >> DIGITS)
 
 
-def octaves_of(given: Iterator[Floats], *, centre: float) -> npt.NDArray[np.int64]:
-    """A kernel: how many distances there are in each octave."""
-    found = np.zeros(BIASED, dtype=np.int64)
-    for piece in given:
-        with np.errstate(all="ignore"):
-            found += np.bincount(_words(np.abs(piece - centre)) >> DIGITS, minlength=BIASED)
-    return found
-
-
 def half_octaves_of(given: Iterator[Floats]) -> npt.NDArray[np.int64]:
     """A kernel: how many lengths above 0 there are in each half octave, missing ones in none."""
     found = np.zeros(2 * BIASED, dtype=np.int64)
-    for piece in given:
-        found += np.bincount(_halves(np.abs(np.fmax(piece, 0.0))), minlength=2 * BIASED)
-        found[0] -= len(piece) - np.count_nonzero(piece > 0)
+    for block in (piece[start : start + BLOCK] for piece in given for start in range(0, len(piece), BLOCK)):
+        found += np.bincount(_halves(np.abs(np.fmax(block, 0.0))), minlength=2 * BIASED)
+        found[0] -= len(block) - np.count_nonzero(block > 0)
     return found

@@ -37,7 +37,6 @@ Source
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -53,8 +52,8 @@ from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import Floats
 from discreet.stages.declared import LARGEST
 from discreet.stages.locate import COARSE, cells, middle
-from discreet.stages.octave_counts import BIAS, BIASED, half_octaves_of, octaves_of
-from discreet.tables.streams import Numbers, added, fold
+from discreet.stages.octave_counts import BIAS, BIASED, half_octaves_of
+from discreet.tables.streams import Numbers, added, dense, fold
 
 COUNT_BITS: Final = 34  # a count leaves in steps of 2^-34
 COLUMN: Final = 200  # octaves of a column: 2^-200 to 2^200, those beyond in none
@@ -139,8 +138,8 @@ def column_unit(
 ) -> tuple[float, float, float] | None:
     """A power of two above |x - centre| of all rows but a few, the root mean square of those that differ, and how many
     they are, more or less; None where too few do. [octaves.2]"""
-    exponents = fold(partial(octaves_of, centre=centre), added, values)  # missing, infinite and 0 at the ends
-    counts = exponents[BIAS - COLUMN : BIAS + COLUMN + 1]  # [octaves.1]
+    octaves = dense(cells(values, centre, 0), BIASED)  # missing, infinite and 0 at the ends
+    counts = octaves[BIAS - COLUMN : BIAS + COLUMN + 1]  # [octaves.1]
     found, noise = noisy_counts(counts, cost=cost, neighbours=neighbours, rng=rng)
     odd = (np.arange(len(found)) - COLUMN < USUAL[0]) | (np.arange(len(found)) - COLUMN > USUAL[1])
     clear = np.where(odd, found * (SEEN / SEEN_FAR), found)  # a unit of 2^-100 made of noise would spoil everything

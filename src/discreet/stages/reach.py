@@ -10,8 +10,8 @@ Promise
     [reach.1] Pure epsilon under both relations, together with the noise on sums that is drawn with what is left: the
          parts are exact fractions that sum to epsilon, whatever was found.
     [reach.2] A choice on the grid is Choice(epsilon): one record moves no score by more than its sensitivity.
-    [reach.3] The shares, m0 and which search comes next read a number of records that is public or was released, and
-         earlier answers.
+    [reach.3] The shares, m0 and which search comes next read a number of records that is public or was released, what
+         is declared, and earlier answers.
     [reach.4] Each side's share of the mean beyond R is at most its `allowance` if its tail beyond `far` is no heavier
          than an exponential distribution of the slope that was found; on the side where all far records are, of 2 to
          2.5 times that slope.
@@ -31,7 +31,8 @@ Why
     between a half and m0, and that the tail goes on so is an assumption, which the release states.
 Needs
     n epsilon of 180, twice that under REPLACE, for a centre up to a million standard deviations from 0: (share / 2) n
-    epsilon must exceed about 25 nats there and 9 near 0. m0 = 28 / (share epsilon), or a third of the records.
+    epsilon must exceed about 25 nats there and 9 near 0; 120 where the mean is declared to be within a hundred standard
+    deviations of 0: 14 nats. m0 = 28 / (share epsilon), or a third of the records.
 Accuracy
     R leaves about sqrt(2) b records beyond it, b the scale of the noise on a sum of values in [-1, 1]: there bias and
     noise are of one size. `far` overshoots the data once in some 10,000 runs: e^-14 over the prior of one grid point.
@@ -41,10 +42,9 @@ Source
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -57,10 +57,11 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import enough, fitting_bits
-from discreet.stages.locate import BLOCK, cells, middle
-from discreet.tables.streams import Numbers, added, fold
+from discreet.stages.locate import middle, sided_cells
+from discreet.tables.streams import Numbers
 
 NEEDED: Final = 180  # n epsilon, per unit of what one person moves
+NEARBY: Final = 120  # the same where the mean is declared to be near 0
 NATS: Final = 14  # m0 = 2 NATS / epsilon: an overshoot of all records weighs e^-14
 PLACED, SPREAD, INNER = 60, 300, 40  # n epsilon that the centre, the far distance and the body would like
 AGAIN: Final = Fraction(1, 4)  # the share of a second search, where nearly all records are at the centre
@@ -86,13 +87,14 @@ def stages(
     neighbours: Neighbours,
     *,
     placed: bool = False,
+    near_zero: bool = False,
     again: bool = False,
     last: Mapping[str, Share] | None = None,
 ) -> Allocation:
     """The costs of the search and, with what is left, those of the sums: unless others are given, a mean and a square.
-    `size` is public or was released, and so is the centre where it is `placed`. [reach.3]"""
+    `size` is public or was released, and so is the centre where it is `placed`; `near_zero` is public. [reach.3]"""
     moved = sides_moved(neighbours)
-    most = "19/100" if moved == 1 else "1/4"
+    most = "7/25" if near_zero else "19/100" if moved == 1 else "1/4"
     body = _share(INNER * moved, size, epsilon, "3/100", "3/50")
     return Allocation.of(epsilon).split(
         centre=None if placed else Share(_share(PLACED * moved, size, epsilon, "1/25", most), Choice),
@@ -273,16 +275,20 @@ def find_tail(
     by: str = "mean",
     last: Mapping[str, Share] | None = None,
     times: float = 1.0,
+    near_zero: bool = False,
 ) -> Tail:
     """A centre, unless a public one is given, and the tail seen from it. `last` are what the sums shall cost instead of
     "mean" and "square"; the radius is for the noise of the one named by `by`, or for `times` as much, as where each of
-    several groups has such a sum. [reach.1]"""
+    several groups has such a sum. `near_zero` is what is declared. [reach.1]"""
     moved, placed = sides_moved(neighbours), centre is not None
-    plan = stages(epsilon, size, neighbours, placed=placed, last=last)
+    shared: dict[str, Any] = {"placed": placed, "near_zero": near_zero, "last": last}
+    plan = stages(epsilon, size, neighbours, **shared)
     if centre is None:
         cost = plan.part("centre", Choice)
         centre = middle(values, cost=cost, neighbours=neighbours, rng=rng, prior=short_numbers())  # [reach.1]
-    above, body = farther(values, centre), 0
+    sides, body = farther(values, centre), 0
+    above = sides[0] + sides[1]
+    above[-1] = 0  # so that data beyond all grid points have a place too
     cost = plan.part("scale", Choice)
     few, third = beyond(cost, size)
     target = Fraction(len(values), 3) if third else Fraction(few)
@@ -294,16 +300,18 @@ def find_tail(
             above[: place + 1], half, body_prior(place), sensitivity=Fraction(moved, 2), cost=cost, rng=rng
         )  # [reach.2]
     else:
-        plan = stages(epsilon, size, neighbours, placed=placed, again=True, last=last)
+        plan = stages(epsilon, size, neighbours, again=True, **shared)
         cost = plan.part("again", Choice)
         few = min(math.ceil(2 * NATS / exact(cost.epsilon)), max(1, size // 3))
         place = on_grid(above, Fraction(few), far_prior(), sensitivity=Fraction(1), cost=cost, rng=rng)  # [reach.2]
-    sides = plan.part("sides", Laplace)
-    bits, counts = fitting_bits(sides), beside(values, centre, edge(place))
-    steps = np.array([count << bits for count in counts], dtype=object)
-    up, down = (float(count) for count in rng.blur(steps, sensitivity=moved << bits, cost=sides) / 2**bits)  # [reach.1]
+    of_sides = plan.part("sides", Laplace)
+    bits = fitting_bits(of_sides)
+    steps = np.array([count << bits for count in beside(sides, place)], dtype=object)
+    up, down = (
+        float(count) for count in rng.blur(steps, sensitivity=moved << bits, cost=of_sides) / 2**bits
+    )  # [reach.1]
     noise = times * (moved if by == "mean" else 1) / float(plan.part(by, Laplace).epsilon)
-    doubt = moved / float(sides.epsilon)
+    doubt = moved / float(of_sides.epsilon)
     return Tail(centre, edge(place), edge(body), few, up, down, doubt, size, noise, plan)
 
 
@@ -328,28 +336,18 @@ def edge(place: int) -> float:
     return float(np.array([place << (52 - PARTS)], dtype=np.int64).view(np.float64)[0])
 
 
-def farther(values: Numbers, centre: float) -> Steps:
-    """How many records are farther from the centre than each grid point, none than the last. [reach.2]"""
-    found, counts = cells(values, centre, PARTS, up=True), np.zeros((2047 << PARTS) + 1, dtype=np.int64)
-    counts[found[0]] = found[1]
-    above = len(values) - np.cumsum(counts)[:TOP]
-    above[-1] = 0  # so that data beyond all grid points have a place too
-    return np.asarray(above)
-
-
-def beside(values: Numbers, centre: float, far: float) -> tuple[int, int]:
-    """How many records lie above centre + far, and below centre - far. [reach.1]"""
-    return fold(partial(_beside, centre=centre, far=far), added, values)
-
-
-def _beside(given: Iterator[npt.NDArray[np.float64]], *, centre: float, far: float) -> tuple[int, int]:
-    up = down = 0
-    with np.errstate(all="ignore"):
-        for piece in given:
-            for start in range(0, len(piece), BLOCK):
-                away = piece[start : start + BLOCK] - centre
-                up, down = up + int(np.count_nonzero(away > far)), down + int(np.count_nonzero(away < -far))
+def farther(values: Numbers, centre: float) -> tuple[Steps, Steps]:
+    """How many records lie above the centre, and below, farther from it than each grid point. [reach.1], [reach.2]"""
+    counts = np.zeros((2, (2047 << PARTS) + 1), dtype=np.int64)
+    for side, (occupied, times) in zip(counts, sided_cells(values, centre, PARTS, up=True), strict=True):
+        side[occupied] = times
+    up, down = counts.sum(axis=1, keepdims=True) - np.cumsum(counts, axis=1)[:, :TOP]
     return up, down
+
+
+def beside(sides: tuple[Steps, Steps], place: int) -> tuple[int, int]:
+    """How many records lie above the centre, and below, farther from it than a grid point. [reach.1]"""
+    return int(sides[0][place]), int(sides[1][place])
 
 
 def far_prior() -> npt.NDArray[np.float64]:

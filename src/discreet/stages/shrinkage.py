@@ -36,3 +36,23 @@ def to_diagonal(found: Floats, noise: float) -> tuple[Floats, float]:
     [[4.0, 0.0], [0.0, 6.0]]
     """
     return drawn_towards(found, noise, np.diag(np.diag(found)), diagonal=False)
+
+
+def apart_from(found: Floats, noise: float) -> Floats:
+    """`found`, with noise as above, its entries beside the diagonal drawn towards 0 by as much as the noise explains,
+    and none by more than its own noise.
+
+    The weight is that of James and Stein 1961: whatever the truth is, the squared errors together are no more to expect
+    than those of `found`, for this noise or more. The limit is that of Efron and Morris 1972: an entry that stands out
+    among others that are 0 stays within one deviation of where it was found.
+
+    >>> apart_from(np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.1], [0.2, 0.1, 1.0]]), 0.5).round(2).tolist()
+    [[1.0, 0.77, 0.17], [0.77, 1.0, 0.09], [0.17, 0.09, 1.0]]
+    >>> apart_from(np.array([[1.0, 0.2], [0.2, 1.0]]), 0.5).tolist()  # one number alone is where it is
+    [[1.0, 0.2], [0.2, 1.0]]
+    """
+    many, beside = len(found), found - np.diag(np.diag(found))
+    explained = noise**2 * max(many * (many - 1) / 2 - 2, 0.0)  # beside: the squares of both halves
+    weight = min(1.0, explained / max(float((beside**2).sum()), 1e-300))
+    most = noise / math.sqrt(2)
+    return np.asarray(found - np.clip(weight * beside, -most, most))

@@ -87,15 +87,18 @@ class SquaredTail:
         )
 
 
-def rows_beyond(tail: Tail | SquaredTail, length: float) -> float:
+def rows_beyond(tail: Lengths, length: float) -> float:
     """How many rows are longer: `at` the other way round.
 
     >>> tail = Tail(5000.0, 4.0, 100.0, 0.5, 3.0)
     >>> round(rows_beyond(tail, float(tail.at(7.0))), 6)
     7.0
     """
+    if isinstance(tail, Doubted):
+        return rows_beyond(tail.before, length)
     if isinstance(tail, SquaredTail):
         return rows_beyond(tail.inner, length**2 - tail.less)
+    assert isinstance(tail, Tail)
     part = min(max(tail.beyond / tail.size, 1e-12), 0.98)
     score = math.log(max(length, 1e-300) / tail.edge) / tail.slope - float(ndtri(part / 2))
     return 2 * tail.size * float(ndtr(-max(score, 0.0)))

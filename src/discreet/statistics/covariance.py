@@ -12,7 +12,7 @@ Promise
     [covariance.3] The answer is symmetric and positive semidefinite. The interval of each entry holds the population's
           with its confidence, to first order: without a model whatever the distribution is, nobody's distance from the
           mean above a limit that was released, and the plain one too as far as the tail of all distances tells; under
-          the model for normal rows.
+          the model for normal rows. It holds the answer.
 
 Why
     [covariance.1] [free_covariance.1], [covariance_stages.1] and [covariance_stages.2]. What is not listed before the
@@ -20,7 +20,8 @@ Why
     [covariance.2] Too few rows: before any draw where n is public, else by a noisy number of them. Scales at the edge
     of the floats: after they were released. [free_covariance.2]. Under the model, no centre: the differences take the
     rows' place.
-    [covariance.3] Without a model [free_covariance.3]. Under it: in the frame the covariance is near I, so bent moments
+    [covariance.3] Without a model [free_covariance.3]: the interval is about the estimate before it was drawn towards
+    0, and reaches as far as the answer. Under it: in the frame the covariance is near I, so bent moments
     answer linearly (statistics/whiten.py): the error is sampling and noise over known slopes, with the variances of
     `MatrixSpread.of`. Turning back keeps eigenvalues non-negative. A noisy number of rows multiplies the distance of
     the bent moments from those of N(0, I), and of the mean from the centre, by an error of a few parts in a hundred at
@@ -31,7 +32,9 @@ Needs
     row with a missing entry is no row; else it counts as one at the centre, and so lowers the covariance by its share.
 
 Accuracy
-    docs/benchmarks.md has the error over that of the sample covariance. Under the model rows far from the
+    docs/benchmarks.md has the error over that of the sample covariance. Without a model entries beside the diagonal of
+    the frame are drawn towards 0 by as much as the noise explains, each by a deviation of it at most: where columns
+    hardly depend on each other that is most of the noise, elsewhere little. Under the model rows far from the
     others add nothing: a tenth of them lowers variances by up to a half.
 
 Source
@@ -76,7 +79,8 @@ _planned = lru_cache(256)(plan)  # of public numbers: a refusal tries many sizes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixSpread:
-    """The error of each entry of a covariance: normal, sampling and privacy apart."""
+    """The error of each entry of a covariance: normal, sampling and privacy apart. `estimate` is what intervals are
+    about."""
 
     estimate: Floats
     sampling: Floats
@@ -85,11 +89,12 @@ class MatrixSpread:
     bias: Floats | None = None
     target: str = ""
     ball: tuple[Floats, Floats, float, float] | None = None  # where rows were limited: see `FreeMoment`
+    drawn: Floats | None = None  # the answer, where it is not the estimate
 
     @classmethod
     def free(cls, found: FreeMoment) -> "MatrixSpread":
         """The error of a covariance of any shape: see [free_covariance.3]."""
-        estimate = found.back @ positive(found.inside) @ found.back.T
+        estimate, drawn = (found.back @ positive(each) @ found.back.T for each in (found.inside, found.drawn))
         each = np.outer(found.scales, found.scales)
         known = found.counted * (estimate - found.back @ found.back.T)
         least = each**2 * np.minimum(found.fourths, found.noise**2)
@@ -97,7 +102,14 @@ class MatrixSpread:
         privacy = np.hypot(_entries(found.back, found.noise**2, found.noise**2), known)
         target = f"(nobody's distance from the mean above {found.often:.2g} times the typical one)"
         about = f"{EACH} covariance, distances limited"
-        return cls((estimate + estimate.T) / 2, sampling, privacy, about, found.bias * each, target, found.ball)
+        estimate, drawn = ((part + part.T) / 2 for part in (estimate, drawn))
+        estimate += found.bias / 2 * found.back @ found.back.T  # [free_covariance.3]
+        return cls(estimate, sampling, privacy, about, found.bias / 2 * each, target, found.ball, drawn)
+
+    @property
+    def value(self) -> Floats:
+        """The answer."""
+        return self.estimate if self.drawn is None else self.drawn
 
     @classmethod
     def of(cls, found: FittedMoment) -> "MatrixSpread":
@@ -119,7 +131,8 @@ class MatrixSpread:
         width = normal_quantile(confidence) * errors if self.bias is None else allowing(self.bias, errors, confidence)
         low = self.estimate - width
         np.fill_diagonal(low, np.maximum(np.diag(low), 0.0))
-        return Interval(low, self.estimate + width, confidence=confidence, about=self.about, population=True)
+        low, high = np.minimum(low, self.value), np.maximum(self.estimate + width, self.value)
+        return Interval(low, high, confidence=confidence, about=self.about, population=True)
 
 
 def covariance_of(found: FittedMoment) -> Floats:
@@ -154,7 +167,7 @@ class Covariance:
     """The covariance of the columns, a d x d array.
 
     `dimension` is the number of columns, `size` the number of rows where it is public (neighbours REPLACE): with both
-    the loss lists every draw.
+    the loss lists every draw. `names` are those of the columns, for refusals.
 
     >>> from discreet.noise.randomness import Seeded
     >>> import numpy as np
@@ -172,6 +185,7 @@ class Covariance:
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     size: int | None = None
+    names: tuple[str, ...] = ()
     name: ClassVar[str] = "covariance"
     mean: ClassVar[Fraction] = Fraction(1, 20)  # the share of the mean, about which the second moment is taken
 
@@ -238,7 +252,7 @@ class Covariance:
         if not stages.enough(counted):  # [covariance.2]
             return self._too_few(round(counted), columns)
         with np.errstate(all="ignore"):  # units may be 300 orders of magnitude apart
-            return find(rows, stages, rng, size=counted)  # [covariance.1]
+            return find(rows, stages, rng, size=counted, names=self.names)  # [covariance.1]
 
     def release(self, rows: Any, rng: Randomness) -> Release[Any]:
         """The covariance and the error bar of each entry, or a refusal."""
@@ -262,7 +276,7 @@ class Covariance:
             spread = MatrixSpread.free(found) if isinstance(found, FreeMoment) else MatrixSpread.of(found)
         if not (np.isfinite(spread.estimate).all() and np.isfinite(spread.sampling).all()):  # [covariance.2]
             return replace(blank, refusal="the columns' scales are beyond the floats; rescale them")
-        return replace(blank, answer=Matrix(spread.estimate), spread=spread)
+        return replace(blank, answer=Matrix(spread.value), spread=spread)
 
 
 def _world(about: About) -> World:
@@ -305,4 +319,5 @@ def covariance(
         neighbours=people.neighbours,
         unit=people.unit,
         size=people.size,
+        names=x.names,
     )

@@ -273,4 +273,4 @@ def fit_normal(
         return Wrapped(SufficientStatistics(GAUSSIAN, epsilon, bounds=bounds, **terms), after=at_once)
     if bounds is not None:
         raise BadInput(f"bounds are {bounds!r}; those of rows with several columns are not used, leave them out")
-    return MultivariateGaussian(epsilon, delta, model=model, dimension=len(x.names), **terms)
+    return MultivariateGaussian(epsilon, delta, model=model, dimension=len(x.names), names=x.names, **terms)

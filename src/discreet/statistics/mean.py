@@ -1,20 +1,22 @@
-"""The mean of data of any shape: without bounds by a clip that is found, with bounds by the bounds.
+"""The mean of data of any shape, without bounds, by a clip that is found; and which mean is the best one.
 
 Releases
     RankClippedMean: a median c, two distances and the numbers of records beyond the larger one, from which a radius R
-    follows (stages/reach.py); the noisy mean of clip(x - c, +-R) and that of its square. BoundedMean: the last two, c
-    the middle of public bounds and R half their length. Under ADD_OR_REMOVE a noisy number of records stands wherever n
-    is written here.
+    follows (stages/reach.py); the noisy mean of clip(x - c, +-R) and that of its square. Under ADD_OR_REMOVE a noisy
+    number of records stands wherever n is written here.
 Promise
-    [mean.1] RankClippedMean is pure epsilon under both relations, and so is
-    [mean.2] BoundedMean: the stages' epsilons are exact fractions that sum to epsilon; here there is one.
+    [mean.1] Pure epsilon under both relations: the stages' epsilons are exact fractions that sum to epsilon.
+    [mean.2] A mean declared to be near 0 changes the shares and which ranks are looked for, by public or released
+         numbers: if the declaration is false the promise of privacy is the same, and an answer names what it is of.
     [mean.3] Refusals, and what the interval is for, read public numbers and earlier answers only.
     [mean.4] The interval is for the population's mean of the clipped values, by the normal approximation; or for that
          of all values, with an allowance for those beyond R, if their tails are as [reach.4] supposes. Its first line
          says which.
 Why
     [mean.1] Adaptive composition of a count [additive.1] and of what [reach.1] has for the rest of epsilon: the search
-    and the two sums [clip.1]. [mean.2] The sums alone, for the price of one: [clip.4].
+    and the two sums [clip.1].
+    [mean.2] [reach.3]. A column that is farther from 0 than declared has a centre beside the data more often; then all
+    are about as far from it as the median one, and are refused by [mean.3], or within R, which is 3.6 times as far.
     [mean.3] Under REPLACE n is public and a refusal comes before any draw; under ADD_OR_REMOVE the noisy n decides. A
     distance beyond 1e299 is refused after it was released. So is a centre that cannot be the median, by all that was
     released: no mean is more than a standard deviation from a median, and from a centre outside the data all distances
@@ -28,25 +30,20 @@ Why
     may be by their sum where that of their squares is alike.
     Then the interval is for the clipped values alone.
 Needs
-    RankClippedMean: n epsilon of 180, and 360 under REPLACE; a noisy n passes for 180 where n epsilon is 120 once in 70
-    runs, and the stages hold there for data within a thousand standard deviations of 0. Missing values count as 0 for
-    the median and as the centre afterwards. BoundedMean: nothing.
+    n epsilon of 180, and 360 under REPLACE; a noisy n passes for 180 where n epsilon is 120 once in 70 runs, and the
+    stages hold there for data within a thousand standard deviations of 0. With `near_zero` 120 and 240. Missing values
+    count as 0 for the median and as the centre afterwards.
 Accuracy
     Noise of scale R / (n e3), twice that under REPLACE, e3 from a third (n epsilon = 180) to two thirds of epsilon
     (2,000): within a constant of what is possible, as the values of the most extreme few cannot be known. At n = 1,000
     and epsilon = 1 intervals are 1.2 (normal) to 2.5 times (gamma of shape 0.3) as wide as without privacy.
-    BoundedMean: noise of scale (high - low) / (n epsilon) under REPLACE; under ADD_OR_REMOVE of sqrt(1/2 + 3/4 m^2) of
-    that, m how far the mean is from the middle to a bound. At n = 1,000, epsilon 0.1, bounds 6 sd off the middle and
-    means 0, 1, 2, 3 sd off: errors 3.9, 4.0, 4.2, 4.6 times the plain mean's; 2.9, 3.3, 3.7, 4.1 were n and m known, as
-    a record moves the mean by (1 + |m|) (high - low) / 2n; 3.3, 6.7, 11, 16 of a sum about the middle and n for 1/10 of
-    epsilon (for 1/30, 6.2 even at 0); 3.6, 3.7, 4.1, 4.7 of hexagonal noise, without squares. None is best at all m.
 Source
     Huang, Liang and Yi 2021 for a clip at an extreme rank; here it is extrapolated to (stages/reach.py).
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final, Literal
 
@@ -55,15 +52,15 @@ import numpy as np
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
 from discreet.privacy.declaration import Columns, Public, Reads, number, statistic
-from discreet.privacy.exact import Number, exact, show
+from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_of
 from discreet.privacy.release import Provenance, Release
-from discreet.stages.clip import charged, count_error, joint_moments, moments, noisy_size
+from discreet.stages.clip import count_error, joint_moments, moments, noisy_size
 from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
 from discreet.stages.normal_laplace import ConvolvedSpread
-from discreet.stages.reach import ENDLESS, NEEDED, Tail, find_tail, sides_moved, tail_notes
+from discreet.stages.reach import ENDLESS, NEARBY, NEEDED, Tail, find_tail, sides_moved, tail_notes
 from discreet.statistics.karwa_vadhan import lecture
 from discreet.statistics.normal import GaussianMean, too_few
 from discreet.statistics.survey_design import SURVEY, survey_rows
@@ -76,6 +73,8 @@ from discreet.worlds.shapes import AssumedColumn, AssumedTable
 COUNT: Final = Fraction(3, 50)  # the share of epsilon for the number of records, where it is private
 LABELLED, SPARSE = 900, 4000  # n epsilon from which an interval is for all values; if most of them are at the centre
 FLAT: Final = 3.0  # times as flat as the body: then most are at the centre, and the others may be anywhere
+SURELY: Final = 1.25  # times what is needed, for a noisy number that is drawn once more
+NEAR: Final = "declare near_zero=True if it is public that the mean is within 100 standard deviations of 0"
 NOWHERE: Final = (
     "the middle that was found lies outside the data: they are far from 0 in units of their spread, or nearly all the "
     "same number of many digits. Subtract a public number near them, give public bounds, or ask for a larger epsilon"
@@ -87,7 +86,8 @@ SPAN: Final = 60.0  # bounds of more standard deviations than this are worth rep
 class RankClippedMean:
     """The mean of data of any shape, without bounds.
 
-    `size` is the public number of rows under REPLACE.
+    `size` is the public number of rows under REPLACE; `near_zero` declares that the mean is within a hundred standard
+    deviations of 0.
 
     >>> from discreet.noise.randomness import Seeded
     >>> release = RankClippedMean(epsilon=1.0).release([float(k % 100) for k in range(2000)], Seeded(1))
@@ -99,9 +99,12 @@ class RankClippedMean:
     neighbours: Neighbours = Neighbours.REPLACE
     unit: str = "row"
     size: int | None = None
+    near_zero: bool = False
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, 0, None)
+        if not isinstance(self.near_zero, bool):
+            raise BadInput(f"near_zero is {self.near_zero!r}; give True, if that is public, or False")
         if self.size is not None:
             check_size(self.size, self.neighbours)
 
@@ -112,11 +115,14 @@ class RankClippedMean:
         """The sum of all draws: how it is shared waits for the number of records. [mean.1]"""
         return Approximate(self.epsilon, 0)
 
-    def check(self, size: int | None) -> None:
-        """Refuse so few rows that their middle and their reach would not be found. [mean.3]"""
-        needed = NEEDED * sides_moved(self.neighbours)
+    def check(self, size: int | None, *, advised: bool = True) -> None:
+        """Refuse so few rows that their middle and their reach would not be found; `near_zero` may be `advised`.
+        [mean.3]"""
+        needed = (NEARBY if self.near_zero else NEEDED) * sides_moved(self.neighbours)
         if size is not None and size * exact(self.epsilon) < needed:
-            raise Refused(too_few(size, self.epsilon, needed, self.neighbours, bounds=True))
+            near = NEARBY * sides_moved(self.neighbours) * (1 if self.neighbours.size_is_public else SURELY)
+            advice = NEAR if advised and not self.near_zero and size * float(self.epsilon) >= near else ""
+            raise Refused(too_few(size, self.epsilon, needed, self.neighbours, bounds=True, declared=advice))
 
     def stages(self, size: int | None) -> Allocation:
         """The number of records, where it is private, and the rest. [mean.1]"""
@@ -147,62 +153,15 @@ class RankClippedMean:
         if refusal := refusal_of(self, seen):  # [mean.3]
             return replace(blank, refusal=refusal)
         rest, off = parts.part("rest", Laplace).epsilon, count_error(parts, seen)
-        tail = find_tail(values, rest, size=seen, neighbours=self.neighbours, rng=rng)  # [mean.1]
-        spread = tail_mean(values, tail, rest, neighbours=self.neighbours, rng=rng, off=off)  # [mean.1]
+        terms: dict[str, Any] = {"neighbours": self.neighbours, "rng": rng}
+        tail = find_tail(values, rest, size=seen, near_zero=self.near_zero, **terms)  # [mean.1], [mean.2]
+        spread = tail_mean(values, tail, rest, off=off, **terms)  # [mean.1]
         shown = {**blank.provenance.parameters, "costs": {**parts.shown, **tail.stages.shown}}
         provenance = replace(blank.provenance, parameters=shown)
         if isinstance(spread, str):  # [mean.3]
             return replace(blank, refusal=spread, provenance=provenance)
         notes = tail_notes(tail, bool(spread.target), self.epsilon)
         return replace(blank, answer=spread.estimate, spread=spread, provenance=replace(provenance, notes=notes))
-
-
-@dataclass(frozen=True, slots=True)
-class BoundedMean:
-    """The mean of data with public bounds; values outside count as the nearer bound, missing ones as the middle.
-
-    >>> from discreet.noise.randomness import Seeded
-    >>> release = BoundedMean(0, 100, epsilon=1.0).release([float(k % 100) for k in range(2000)], Seeded(1))
-    >>> 45 < release.value < 54
-    True
-    """
-
-    low: float
-    high: float
-    epsilon: Number
-    _: KW_ONLY
-    neighbours: Neighbours = Neighbours.REPLACE
-    unit: str = "row"
-
-    def __post_init__(self) -> None:
-        check_budget(self.epsilon, 0, None)
-        check_bounds((self.low, self.high))
-
-    guarantee = promised
-
-    @property
-    def stages(self) -> Allocation:
-        """The mean, the square for the interval and, where that is private, the number of records. [mean.2]"""
-        return Allocation.of(self.epsilon).split(mean=Share())  # [mean.2]
-
-    @property
-    def loss(self) -> Loss:
-        """Every draw."""
-        return charged(self.stages.loss)  # [mean.2]
-
-    def release(self, rows: Any, rng: Randomness) -> Release[float]:
-        """The estimate and its interval."""
-        values, stages = long_numbers(rows), self.stages
-        size = public_size(values, self.neighbours)
-        low, high = float(self.low), float(self.high)
-        where: dict[str, Any] = {"centre": low / 2 + high / 2, "radius": high / 2 - low / 2}
-        spread = clipped_mean_of(values, stages, size=size, neighbours=self.neighbours, rng=rng, **where)  # [mean.2]
-        spread = replace(spread, estimate=min(max(spread.estimate, low), high), low=low, high=high)
-        shown = {"bounds": (low, high), "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
-        shown |= {"counted": round(spread.freedom + 1)} if size is None else {}
-        note = f"a missing entry, if kept, counts as {show(low / 2 + high / 2)}, the middle of the bounds"
-        provenance = Provenance("BoundedMean", shown, rng.secure, notes=(note,))
-        return Release(self.guarantee, provenance, spread.estimate, spread=spread, name="mean")
 
 
 def tail_mean(
@@ -218,7 +177,7 @@ def tail_mean(
     terms: dict[str, Any] = {"size": tail.size, "neighbours": neighbours, "rng": rng, "off": off}
     spread = clipped_mean_of(values, tail.stages, centre=centre, radius=radius, **terms)  # [mean.1]
     shift, deviation = abs(spread.estimate - centre), spread.sampling * math.sqrt(spread.freedom)
-    if tail.outside(shift, deviation):  # [mean.3]
+    if tail.outside(shift * (1 + off), deviation):  # [mean.3]
         return NOWHERE
     enough = (LABELLED if tail.flatter <= FLAT else SPARSE) * sides_moved(neighbours)
     if tail.gap(shift, deviation) or tail.size * float(epsilon) < enough:  # [mean.3]
@@ -266,25 +225,31 @@ def plan_mean(
     model: Literal["gaussian"] | None = None,
     bounds: Bounds | None = None,
     sigma: float | None = None,
+    near_zero: bool = False,
     neighbours: Neighbours = Neighbours.REPLACE,
     unit: str = "row",
 ) -> Mechanism[float]:
     """The best mechanism for a mean, by public quantities: `size` is None where it is private.
 
     A normal model: GaussianMean. Any shape without bounds: RankClippedMean. With bounds: BoundedMean, unless they are
-    so wide (a known `sigma` says so) and the data so many that finding a narrower clip pays.
+    so wide (a known `sigma` says so) and the data so many that finding a narrower clip pays. `near_zero` is declared
+    where there is no more to declare.
 
     >>> type(plan_mean(1000, 1.0, bounds=(0, 120))).__name__, type(plan_mean(1000, 1.0)).__name__
     ('BoundedMean', 'RankClippedMean')
     """
     check_budget(epsilon, delta, size)
+    free = RankClippedMean(epsilon, neighbours, unit, size, near_zero)
+    if near_zero and (model is not None or bounds is not None):
+        raise BadInput(
+            "near_zero is for a mean of any shape without bounds; leave it out, or leave out model and bounds"
+        )
     if model == "gaussian":
         return GaussianMean(epsilon, delta, sigma=sigma, bounds=bounds, neighbours=neighbours, unit=unit, size=size)
     if model is not None:
         raise BadInput(f"model is {model!r}; give 'gaussian', or None for data of any shape")
     if sigma is not None:
         check_sigma(sigma)
-    free = RankClippedMean(epsilon, neighbours, unit, size)
     if bounds is None:
         return free
     check_bounds(bounds)
@@ -292,6 +257,8 @@ def plan_mean(
     wide = sigma is not None and high - low > SPAN * float(sigma)
     if wide and size is not None and refusal_of(free, size) is None:
         return free
+    from discreet.statistics.bounded_mean import BoundedMean
+
     return BoundedMean(low, high, epsilon, neighbours=neighbours, unit=unit)
 
 
@@ -346,6 +313,7 @@ def mean(
     model: Literal["gaussian"] | None = None,
     bounds: tuple[Any, Any] | None = None,
     sigma: Any = None,
+    near_zero: bool = False,
     method: Literal["auto", "clipped", "two-stage", "stability", "karwa-vadhan", "refine", "blocks"] = "auto",
     reach: float | None = None,
     weights: Columns | None = None,
@@ -358,10 +326,12 @@ def mean(
 
     model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
     farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
-    records lie. model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are
-    used when given, never read from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released
-    in zCDP if that is predicted to be more accurate. The other methods are the lectures' own, kept for comparison: they
-    need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
+    records lie. It takes n * epsilon of 180; near_zero=True declares that the mean is within a hundred standard
+    deviations of 0, as it is for most measurements, and takes 120. model="gaussian" is tighter for normal data. Public
+    `bounds`, and a public `sigma`, are used when given, never read from the data. The answer is pure epsilon; with
+    delta > 0 a normal mean may be released in zCDP if that is predicted to be more accurate. The other methods are the
+    lectures' own, kept for comparison: they need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a
+    range of sigmas; "stability": no reach).
 
     With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
     interval is for people who were drawn in them.
@@ -381,20 +351,25 @@ def mean(
     drawn: dict[str, Any] = {"weights": weights, "clusters": clusters, "strata": strata}
     survey = surveyed(people, "mean", epsilon, bounds, largest_weight=largest_weight, design=design, **drawn)
     if survey is not None:
-        if x.several or model is not None or sigma is not None or method != "auto" or reach is not None:
-            raise BadInput("the mean of a survey is of one column, and takes no model, sigma, method or reach")
+        if x.several or near_zero or model is not None or sigma is not None or method != "auto" or reach is not None:
+            raise BadInput(
+                "the mean of a survey is of one column; it takes no model, sigma, near_zero, method or reach"
+            )
         return survey
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
     if x.several:
         from discreet.statistics.column_means import table_mean
 
-        if model is not None or bounds is not None or reach is not None:
-            raise BadInput("model, bounds and reach are for one column; a table's mean needs none of them")
+        if near_zero or model is not None or bounds is not None or reach is not None:
+            raise BadInput("model, bounds, near_zero and reach are for one column; a table's mean needs none of them")
         return table_mean(people, len(x.names), epsilon, delta, method=method, sigma=sigma)
     if method == "auto":
         if reach is not None:
             raise BadInput("reach is for the lectures' methods; leave it out, or give bounds= and a model")
-        return plan_mean(people.size, epsilon, delta, model=model, bounds=bounds, sigma=sigma, **terms)
-    if model is not None or bounds is not None:
-        raise BadInput(f"method {method!r} takes neither model= nor bounds=; leave them out, or use method='auto'")
+        terms |= {"model": model, "bounds": bounds, "sigma": sigma, "near_zero": near_zero}
+        return plan_mean(people.size, epsilon, delta, **terms)
+    if near_zero or model is not None or bounds is not None:
+        raise BadInput(
+            f"method {method!r} takes no model=, bounds= or near_zero=; leave them out, or use method='auto'"
+        )
     return lecture(method, epsilon=epsilon, delta=delta, sigma=sigma, reach=reach, **terms)

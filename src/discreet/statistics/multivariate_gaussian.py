@@ -81,7 +81,7 @@ class NormalVectorSpread:
     @classmethod
     def free(cls, found: FreeMoment) -> "NormalVectorSpread":
         """The errors whatever the distribution is. [multivariate_gaussian.3]"""
-        matrix = MatrixSpread.free(found)
+        matrix = MatrixSpread.free(replace(found, drawn=found.inside))
         assert matrix.bias is not None
         variances = np.diag(matrix.estimate) + np.diag(matrix.privacy) + np.diag(matrix.bias)
         return cls(
@@ -116,7 +116,7 @@ class NormalVectorSpread:
     @property
     def value(self) -> MultivariateNormal:
         """The estimates."""
-        return MultivariateNormal(self.mean, self.covariance.estimate)
+        return MultivariateNormal(self.mean, self.covariance.value)
 
     @property
     def sampling(self) -> MultivariateNormal:
@@ -167,7 +167,7 @@ class NormalVectorSpread:
         assert isinstance(found, FreeMoment)
         size, scales = len(self.mean), found.scales
         least = max(float(np.linalg.eigvalsh(found.inside)[0]), 1e-12)
-        plain = max(float(np.linalg.eigvalsh(self.covariance.estimate / np.outer(scales, scales))[0]), 1e-12)
+        plain = max(float(np.linalg.eigvalsh(self.covariance.value / np.outer(scales, scales))[0]), 1e-12)
         fourth = min(float(found.fourths.sum()) / plain**2, found.fourth / least**2)
         drawn = math.sqrt(max(fourth - size, 0.0) / found.size * float(chdtri(1, miss)))
         blurred = found.noise * math.sqrt(float(chdtri(size * (size + 1) // 2, miss))) / least
@@ -201,7 +201,7 @@ class MultivariateGaussian(Covariance):
             return replace(blank, refusal="too many rows lie far from the others for one normal distribution")
         with np.errstate(all="ignore"):  # [multivariate_gaussian.3]
             spread = NormalVectorSpread.free(found) if isinstance(found, FreeMoment) else NormalVectorSpread.of(found)
-        told = (spread.mean, spread.mean_sampling, spread.covariance.estimate, spread.covariance.sampling)
+        told = (spread.mean, spread.mean_sampling, spread.covariance.value, spread.covariance.sampling)
         if not all(np.isfinite(each).all() for each in told):  # [multivariate_gaussian.2]
             return replace(blank, refusal="the columns' scales are beyond the floats; rescale them")
         far = show(spread.total_variation(0.95))  # [multivariate_gaussian.4]

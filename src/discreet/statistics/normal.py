@@ -205,10 +205,12 @@ def predicted(stages: Allocation, size: int, neighbours: Neighbours) -> float:
     return mean_radius(size, unit_variance(stages.noise("mean"), size, neighbours))[1]
 
 
-def too_few(size: int, epsilon: Number, needed: float, neighbours: Neighbours, *, bounds: bool = False) -> str:
-    """What was seen, what is needed, what to do; `bounds` says that public ones would do too."""
+def too_few(
+    size: int, epsilon: Number, needed: float, neighbours: Neighbours, *, bounds: bool = False, declared: str = ""
+) -> str:
+    """What was seen, what is needed, what to do; `bounds` says that public ones would do too, and `declared` what."""
     noisy = "" if neighbours.size_is_public else " (a noisy number)"
-    others = ["give public bounds=(low, high)"] if bounds else []
+    others = ["give public bounds=(low, high)"] * bounds + [declared] * bool(declared)
     to_do = what_to_do(size, epsilon, needed / float(epsilon), *others, noisy=bool(noisy))
     return (
         f"n * epsilon is {show(size * float(epsilon))}: {size} rows{noisy} times epsilon {show(epsilon)}; locating the "

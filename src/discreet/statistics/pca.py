@@ -97,6 +97,7 @@ class Pca:
     neighbours: Neighbours = Neighbours.ADD_OR_REMOVE
     unit: str = "row"
     size: int | None = None
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 2 <= self.dimension <= MOST:
@@ -122,6 +123,7 @@ class Pca:
             neighbours=self.neighbours,
             unit=self.unit,
             size=self.size,
+            names=self.names,
         )
 
     @property
@@ -341,4 +343,5 @@ def pca(people: Public, x: Columns, k: int, *, epsilon: Number, delta: Number, s
         neighbours=people.neighbours,
         unit=people.unit,
         size=people.size,
+        names=x.names,
     )

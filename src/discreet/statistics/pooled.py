@@ -157,6 +157,7 @@ def pooled_means(mechanism: RankClippedMean, parts: Sequence[Any], rng: Randomne
             rng=rng,
             last={"mean": Share()},
             times=TIMES * found.alike,
+            near_zero=mechanism.near_zero,
         )  # [pooled.1]
         if tail.endless or tail.rare:  # [pooled.2]
             return [replace(one, refusal=tail.rare or ENDLESS) for one in blank]

@@ -37,13 +37,11 @@ from discreet.noise.choose_float import (
     Staircase,
     cell_tops,
     float_of,
-    in_cells,
     keys_of,
-    multiples,
-    quotients,
     scale_free,
     uniform,
 )
+from discreet.noise.float_cells import in_cells, multiples, quotients
 from discreet.noise.order_statistics import Ordered
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.loss import Choice

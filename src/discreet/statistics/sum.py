@@ -92,7 +92,7 @@ class Sum:
     def check(self, size: int | None) -> None:
         """Refuse so few records that the mean would be refused. [sum.2]"""
         if self.bounds is None:
-            RankClippedMean(self.epsilon, self.neighbours).check(size)
+            RankClippedMean(self.epsilon, self.neighbours).check(size, advised=False)
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The total and the error of its noise, or a refusal."""

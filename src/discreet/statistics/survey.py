@@ -46,7 +46,6 @@ from fractions import Fraction
 from typing import Any, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
@@ -56,13 +55,15 @@ from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Choice, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised, refusal_of, what_to_do
 from discreet.privacy.release import Provenance, Release
-from discreet.stages.clip import Floats, fitting_bits, noise_size, noisy_size, steps_of
+from discreet.stages.clip import fitting_bits, noise_size, noisy_size
 from discreet.stages.declared import check_bounds
 from discreet.stages.locate import BEYOND, far_distance, finest
 from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.stages.reach import ENDLESS, Tail, find_tail
 from discreet.statistics.mean import COUNT, NOWHERE, RankClippedMean
-from discreet.statistics.survey_design import Design, DesignSpread, floats, listed
+from discreet.statistics.survey_design import Design, DesignSpread, declared_design, listed
+from discreet.statistics.survey_sums import Units, values_of, weights_of
+from discreet.tables.streams import Stream
 
 WEIGHTS, VARY = Fraction(1, 5), Fraction(1, 5)  # of epsilon: the largest weight, and the square for the interval
 REACH: Final = 2.0  # the largest weight, in units of the distance that m0 weights exceed
@@ -88,6 +89,7 @@ class WeightedMean:
     bounds: tuple[float, float] | None = None
     largest: float | None = None
     design: Design | None = None
+    weighted: bool = True  # or all weigh 1
     neighbours: Neighbours = Neighbours.ADD_OR_REMOVE
     unit: str = "row"
 
@@ -133,19 +135,18 @@ class WeightedMean:
                 f"{show(self.epsilon)}; {to_do}"
             )
         if self.bounds is None:
-            RankClippedMean(self.stages.part("mean", Laplace).epsilon, self.neighbours).check(size)
+            RankClippedMean(self.stages.part("mean", Laplace).epsilon, self.neighbours).check(size, advised=False)
 
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
-        table, stages = listed(rows), self.stages
-        values, weights = floats(table[:, 0]), floats(table[:, 1])
-        weights = np.where((weights > 0) & np.isfinite(weights), weights, 0.0)
+        table, stages = rows if isinstance(rows, Stream) else listed(rows), self.stages
+        values = values_of(table)
         public = len(table) if self.neighbours.size_is_public else None
         if public == 0:
             raise BadInput("the data are empty (0 rows); a statistic needs at least 1 row")
         size = public
         if "size" in stages:
-            size = noisy_size(values, stages.part("size", Laplace), rng)  # [survey.1]
+            size = noisy_size(table, stages.part("size", Laplace), rng)  # [survey.1]
         shown = {"neighbours": self.neighbours, "rows": public, "bounds": self.bounds, "costs": stages.shown}
         shown |= {"clusters": len(self.design.strata)} if self.design is not None else {}
         blank: Release[float] = Release(self.guarantee, Provenance("WeightedMean", shown, rng.secure), name=self.of)
@@ -154,7 +155,7 @@ class WeightedMean:
         largest = self.largest
         if largest is None:
             terms: dict[str, Any] = {"beyond": self.beyond, "cost": stages.part("weights", Choice), "rng": rng}
-            largest = REACH * far_distance(weights, centre=0.0, least=finest(0.0), **terms)  # [survey.1]
+            largest = REACH * far_distance(weights_of(table), centre=0.0, least=finest(0.0), **terms)  # [survey.1]
         if not largest < LARGEST:  # [survey.2]
             return replace(blank, refusal="the weights reach beyond 1e250; divide them by a public number")
         tail, cost = None, stages.part("mean", Laplace)
@@ -170,9 +171,8 @@ class WeightedMean:
             if tail.endless or tail.rare or tail.radius > LARGEST:  # [survey.2]
                 return replace(blank, refusal=tail.rare or ENDLESS)
             cost = tail.stages.part("mean", Laplace)
-        with np.errstate(all="ignore"):
-            columns = {"values": values, "weights": weights / float(largest)}
-        spread = _Sums(self, table, tail=tail, cost=cost, rng=rng, **columns).spread(float(largest))  # [survey.1]
+        sums = _Sums(self, table, largest=float(largest), tail=tail, cost=cost, rng=rng)  # [survey.1]
+        spread = sums.spread(float(largest))
         if isinstance(spread, str):  # [survey.2]
             return replace(blank, refusal=spread)
         notes = self._notes(float(largest), tail, spread)
@@ -184,7 +184,8 @@ class WeightedMean:
         )
 
     def _notes(self, largest: float, tail: Tail | None, spread: "ConvolvedSpread | DesignSpread") -> tuple[str, ...]:
-        notes = [f"weights above {show(largest)} count as that; missing ones, and those below 0, as 0"]
+        cut = f"weights above {show(largest)} count as that; missing ones, and those below 0, as 0"
+        notes = [cut] if self.weighted else ["whoever is in no cluster that is listed does not count"]
         notes += [tail.unseen] if tail is not None else []
         if isinstance(spread, ConvolvedSpread):
             notes.append("the interval is for people drawn one by one; if they were drawn in clusters, give clusters=")
@@ -197,10 +198,9 @@ class _Sums:
     def __init__(
         self,
         asked: WeightedMean,
-        table: npt.NDArray[Any],
+        table: Any,
         *,
-        values: Floats,
-        weights: Floats,
+        largest: float,
         tail: Tail | None,
         cost: Laplace,
         rng: Randomness,
@@ -209,32 +209,23 @@ class _Sums:
         low, high = asked.bounds or (0.0, 0.0)
         if asked.of == "sum":
             self.centre, self.radius = 0.0, max(abs(low), abs(high)) if tail is None else tail.radius
-            values = values if tail is not None else np.clip(np.where(np.isnan(values), 0.0, values), low, high)
         else:
             self.centre, self.radius = low / 2 + high / 2, high / 2 - low / 2
             self.centre, self.radius = (self.centre, self.radius) if tail is None else (tail.centre, tail.radius)
         self.radius = max(self.radius, 1 / LARGEST)
-        self.bits = fitting_bits(self.cost)
-        self.half = 2**self.bits
-        with np.errstate(all="ignore"):
-            self.weighed = np.floor(np.minimum(weights, 1.0) * self.half).astype(np.int64)
-        (self.steps,) = steps_of(values, self.centre, self.radius, bits=self.bits)
-        self.upper = self.weighed * (self.steps + self.half) // (2 * self.half)  # [survey.1]
-        moved = self.half * (2 if asked.neighbours.size_is_public else 1)  # [survey.1]
-        self.noise = noise_size(moved, self.cost) / self.half
-        lower = self.weighed - self.upper
-        if asked.design is not None:
-            mine, many = asked.design.cluster(table), len(asked.design.strata)
-            sums = [int(part[mine == place].sum()) for part in (self.upper, lower) for place in range(many)]
-        else:
-            rest = [] if asked.neighbours.size_is_public else [int((self.half - self.weighed).sum())]
-            sums = [int(self.upper.sum()), int(lower.sum()), *rest]
+        limits = (low, high) if asked.of == "sum" and tail is None else None
+        self.table, bits = table, fitting_bits(self.cost)
+        self.units = Units(largest, self.centre, self.radius, bits, limits, asked.design)
+        half = 2**bits
+        moved = half * (2 if asked.neighbours.size_is_public else 1)  # [survey.1]
+        self.noise = noise_size(moved, self.cost) / half
+        upper, lower, rest = self.units.sums(table)
+        private = asked.design is None and not asked.neighbours.size_is_public
+        sums = [*upper, *lower, *([rest] if private else [])]
         blurred = rng.blur(np.array(sums, dtype=object), sensitivity=moved, cost=self.cost)  # [survey.1]
-        found = np.array([int(one) / self.half for one in blurred], dtype=np.float64)
-        if asked.design is not None:
-            self.up, self.down = found[: len(found) // 2], found[len(found) // 2 :]
-        else:
-            self.up, self.down = found[:1], found[1:2]
+        found = np.array([int(one) / half for one in blurred], dtype=np.float64)
+        self.up, self.down = found[: len(upper)], found[len(upper) : 2 * len(upper)]
+        if asked.design is None:
             self.size = max(2.0, float(len(table) if asked.neighbours.size_is_public else found.sum()))
 
     def spread(self, largest: float) -> "ConvolvedSpread | DesignSpread | str":
@@ -286,10 +277,9 @@ class _Sums:
     def _sampled(self, about: float, whole: float) -> float:
         """The sampling variance, in units. [survey.3]"""
         cost, far = self.asked.stages.part("vary", Laplace), 1 + abs(about) if whole else 1.0
-        scaled = self.weighed * (self.steps / self.half - (about if whole else 0.0)) / (far * self.half)
-        bits = min(self.bits, fitting_bits(cost))
-        squares = np.floor(np.minimum(scaled**2, 1.0) * 2**bits).astype(np.int64)  # [survey.1]
-        blurred: int = self.rng.blur(int(squares.sum()), sensitivity=2**bits, cost=cost)  # [survey.1]
+        bits = min(self.units.bits, fitting_bits(cost))
+        squares = self.units.squares(self.table, about if whole else 0.0, far, bits)
+        blurred: int = self.rng.blur(squares, sensitivity=2**bits, cost=cost)  # [survey.1]
         found, noise = float(blurred / 2**bits), float(noise_size(2**bits, cost) / 2**bits)
         if not whole:
             return max(found + noise - about**2 / self.size, noise) * self.size / (self.size - 1)
@@ -298,7 +288,8 @@ class _Sums:
     def _about(self) -> str:
         """What the interval is for. [survey.3]"""
         drawn = "drawn one by one" if self.asked.design is None else "drawn in these clusters"
-        words = f"{WORDS[self.asked.of]} of the population that the weights stand for, people {drawn}"
+        whose = " that the weights stand for" if self.asked.weighted else ""
+        words = f"{WORDS[self.asked.of]} of the population{whose}, people {drawn}"
         if self.tail is None and self.asked.of != "sum":
             return words
         ends = self.asked.bounds or (self.centre - self.radius, self.centre + self.radius)
@@ -320,13 +311,9 @@ def surveyed(
     """The mechanism for a survey; None where there are neither weights nor clusters."""
     if weights is None and largest_weight is not None:
         raise BadInput("largest_weight is of weights=, and there are none; give the column, or leave it out")
-    if (clusters is None) != (design is None):
-        raise BadInput("clusters= needs design=, the public list of clusters, and design= needs clusters=; give both")
-    if strata is not None and clusters is None:
-        raise BadInput("strata= are of clusters=; give these too, or leave strata out: the interval is wider without")
+    listed = declared_design(clusters, strata, design)
     if weights is None and clusters is None:
         return None
-    listed = None if design is None else Design.of(design, strata is not None)
     largest = 1.0 if weights is None else largest_weight
-    terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
+    terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "weighted": weights is not None}
     return WeightedMean(epsilon, of=of, bounds=bounds, largest=largest, design=listed, **terms)

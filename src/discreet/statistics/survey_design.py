@@ -29,9 +29,9 @@ from discreet.tables.matrix import in_one, matrix
 
 MOST: Final = 5_000  # clusters
 SURVEY: Final = {
-    "weights": number(optional=True),
-    "clusters": category(optional=True),
-    "strata": category(optional=True),
+    "weights": number(optional=True, streams=True),
+    "clusters": category(optional=True, streams=True),
+    "strata": category(optional=True, streams=True),
 }
 Steps = npt.NDArray[np.int64]
 
@@ -91,7 +91,12 @@ class Design:
 
     def cluster(self, rows: npt.NDArray[Any]) -> Steps:
         """The number of each record's cluster; -1 for one that is not listed. [survey_design.1]"""
-        found = [self.places.get((_written(stratum), _written(one)), -1) for one, stratum in rows[:, 2:]]
+        return self.numbers(rows[:, 2], rows[:, 3])
+
+    def numbers(self, clusters: Any, strata: Any = None) -> Steps:
+        """The same of two columns. [survey_design.1]"""
+        both = zip(clusters, [0] * len(clusters) if strata is None else strata, strict=True)
+        found = [self.places.get((_written(stratum), _written(one)), -1) for one, stratum in both]
         return np.array(found, dtype=np.int64)
 
     def variance(self, totals: Floats) -> float:
@@ -106,6 +111,15 @@ class Design:
     def freedom(self) -> int:
         """Clusters less strata."""
         return len(self.strata) - max(self.strata) - 1
+
+
+def declared_design(clusters: object, strata: object, design: object) -> Design | None:
+    """The design that is declared; None where there are no clusters."""
+    if (clusters is None) != (design is None):
+        raise BadInput("clusters= needs design=, the public list of clusters, and design= needs clusters=; give both")
+    if strata is not None and clusters is None:
+        raise BadInput("strata= are of clusters=; give these too, or leave strata out: the interval is wider without")
+    return None if design is None else Design.of(design, strata is not None)
 
 
 def _written(entry: Any) -> Hashable:

@@ -41,6 +41,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import Any, Final
 
@@ -48,11 +49,11 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.errors import BadInput
+from discreet.errors import BadInput, meant
 from discreet.noise.additive import Grid, slack
 from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, statistic
-from discreet.privacy.exact import Number, exact, root_above
+from discreet.privacy.exact import Number, exact, root_above, show
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
 from discreet.privacy.mechanism import Randomness, promised, refusal_of
@@ -64,6 +65,7 @@ from discreet.statistics.marginal_spread import MarginalSpread, Noise
 from discreet.statistics.open_histogram import OpenHistogram
 from discreet.statistics.tree_fit import Pair, counts_of, fitted, rooted
 from discreet.tables.entries import by_name, public_size
+from discreet.tables.streams import Numbers, added, each, fold
 from discreet.worlds.assumptions import About, Expected, World
 
 FOUND: Final = Fraction(1, 4)  # of epsilon, for all categories that are to be found; of delta half
@@ -72,6 +74,7 @@ COLUMNS: Final = 50
 MOST: Final = 100_000  # cells
 STRONGEST: Final = 16  # the largest mu: noise of 2^26 steps or more
 SLACK: Final = slack(MOST, 2**26)
+ENOUGH: Final = 1e-9  # a delta of which the slack takes little
 Integers = npt.NDArray[np.int64]
 
 
@@ -108,7 +111,16 @@ class Synthetic:
         if sum(len(side) + 1 for side in self.sides if side is not None) > MOST:
             raise BadInput(f"the columns would have more than {MOST} categories; list fewer")
         self.finder()
-        self.stages  # noqa: B018  a budget too small for them is refused here
+        try:
+            self.stages  # noqa: B018  a budget too small for them is refused here
+        except BadInput:
+            if not 0 < self.delta < ENOUGH:
+                raise
+            zero = "" if self.finding else ", or delta=0 for pure epsilon"
+            raise BadInput(
+                f"delta is {show(self.delta)}, of which the noise of a synthetic table takes more than there is; give "
+                f"delta={ENOUGH:g} or more{zero}"
+            ) from None
 
     guarantee = promised
 
@@ -163,8 +175,8 @@ class Synthetic:
         """The model and the interval of its counts, or a refusal."""
         if isinstance(rows, Mapping) and len(rows) == 1:
             (rows,) = rows.values()  # an array, whose columns have no names of their own
-        columns = list(by_name(rows, *map(str, range(len(self.sides)))).values())
-        size, stages = public_size(columns[0], self.neighbours), self.stages
+        rows = by_name(rows, *map(str, range(len(self.sides))))
+        size, stages = public_size(rows, self.neighbours), self.stages
         shown = {"columns": self.names, "neighbours": self.neighbours, "rows": size, "costs": stages.shown}
         blank: Release[SyntheticTable] = Release(
             self.guarantee, Provenance("Synthetic", shown, rng.secure), name="synthetic table"
@@ -172,8 +184,8 @@ class Synthetic:
         if refusal := refusal_of(self, size):  # [synthetic.2]
             return replace(blank, refusal=refusal)
         sides = [
-            shared(self.finder(), values, rng) if side is None else side  # [synthetic.1]
-            for values, side in zip(columns, self.sides, strict=True)
+            shared(self.finder(), each(partial(_column, place=place), rows, object), rng) if side is None else side
+            for place, side in enumerate(self.sides)  # [synthetic.1]
         ]
         empty = [one for one, side in zip(self.names, sides, strict=True) if not len(side)]
         if empty or sum(len(side) + 1 for side in sides) > MOST:  # [synthetic.2]
@@ -183,15 +195,13 @@ class Synthetic:
                 "or ask for a larger epsilon"
             )
             return replace(blank, refusal=few if empty else many)
-        codes = [side.indices(values) for side, values in zip(sides, columns, strict=True)]  # [synthetic.1]
+        codes = each(partial(_coded, sides=sides), rows, np.int64)  # [synthetic.1]
         shapes = [len(side) + 1 for side in sides]
-        ones = self._blurred(
-            [np.bincount(code, minlength=many) for code, many in zip(codes, shapes, strict=True)], "columns", rng
-        )
+        ones = self._blurred(fold(partial(_alone, shapes=shapes), added, codes), "columns", rng)
         fewest = int(np.argmin(shapes))
         total = float(max(0, int(ones[fewest].sum())) if size is None else size)
         pairs = rooted(self._chosen(codes, shapes, [counts_of(one, total) for one in ones], rng), len(sides))
-        both = self._blurred([_crossed(codes, shapes, pair) for pair in pairs], "pairs", rng)
+        both = self._blurred(_crossed(codes, shapes, pairs), "pairs", rng)
         alone, paired = self.noise("columns", len(sides)), self.noise("pairs", max(1, len(pairs)))
         margins, tables = fitted(ones, pairs, both, total, (alone.sd**2, paired.sd**2))
         model = SyntheticTable(
@@ -218,21 +228,19 @@ class Synthetic:
         parts = np.split(noisy, np.cumsum([table.size for table in tables])[:-1])
         return [np.reshape(part, table.shape) for part, table in zip(parts, tables, strict=True)]
 
-    def _chosen(
-        self, codes: Sequence[Integers], shapes: Sequence[int], margins: Sequence[Any], rng: Randomness
-    ) -> list[Pair]:
+    def _chosen(self, codes: Numbers, shapes: Sequence[int], margins: Sequence[Any], rng: Randomness) -> list[Pair]:
         """Pairs that make no circle, the next by its gain over independence less its noise, until none is worth it.
         [synthetic.1], [synthetic.2]"""
-        total, most = float(margins[0].sum()), MOST // (len(codes) - 1)
-        pairs = [(a, b) for a, b in combinations(range(len(codes)), 2) if shapes[a] * shapes[b] <= most]
-        expected = math.sqrt(2 / math.pi) * self.noise("pairs", len(codes) - 1).sd
+        total, most = float(margins[0].sum()), MOST // (len(shapes) - 1)
+        pairs = [(a, b) for a, b in combinations(range(len(shapes)), 2) if shapes[a] * shapes[b] <= most]
+        expected = math.sqrt(2 / math.pi) * self.noise("pairs", len(shapes) - 1).sd
         scores = []
-        for a, b in pairs:
+        for (a, b), counts in zip(pairs, _crossed(codes, shapes, pairs), strict=True):
             alike = np.rint(np.outer(margins[a], margins[b]) / max(total, 1.0)).astype(np.int64)
-            gain = int(np.abs(_crossed(codes, shapes, (a, b)) - alike).sum())  # [synthetic.1]
+            gain = int(np.abs(counts - alike).sum())  # [synthetic.1]
             scores.append(math.ceil(expected * shapes[a] * shapes[b]) - gain)
         chosen: list[Pair] = []
-        tree = list(range(len(codes)))  # which columns hang together
+        tree = list(range(len(shapes)))  # which columns hang together
         for cost in self.stages.all("choices", Choice):
             apart = [at for at, (a, b) in enumerate(pairs) if tree[a] != tree[b]]
             if not apart:
@@ -246,10 +254,36 @@ class Synthetic:
         return chosen
 
 
-def _crossed(codes: Sequence[Integers], shapes: Sequence[int], pair: Pair) -> Integers:
-    """How many there are in each cell of two columns. [synthetic.1]"""
-    a, b = pair
-    return np.bincount(codes[a] * shapes[b] + codes[b], minlength=shapes[a] * shapes[b]).reshape(shapes[a], shapes[b])
+def _column(rows: Mapping[str, Any], *, place: int) -> Any:
+    return list(rows.values())[place]
+
+
+def _coded(rows: Mapping[str, Any], *, sides: Sequence[Bins]) -> Integers:
+    """The bin of each entry. [synthetic.1]"""
+    return np.column_stack([side.indices(values) for side, values in zip(sides, rows.values(), strict=True)])
+
+
+def _alone(given: Iterator[Integers], *, shapes: Sequence[int]) -> tuple[Integers, ...]:
+    """A kernel: how many there are in each bin of each column. [synthetic.1]"""
+    found = [np.zeros(many, dtype=np.int64) for many in shapes]
+    for codes in given:
+        for place, many in enumerate(shapes):
+            found[place] += np.bincount(codes[:, place], minlength=many)
+    return tuple(found)
+
+
+def _crossed(codes: Numbers, shapes: Sequence[int], pairs: Sequence[Pair]) -> tuple[Integers, ...]:
+    """How many there are in each cell of two columns, for each pair. [synthetic.1]"""
+    return fold(partial(_together, shapes=shapes, pairs=pairs), added, codes) if pairs else ()
+
+
+def _together(given: Iterator[Integers], *, shapes: Sequence[int], pairs: Sequence[Pair]) -> tuple[Integers, ...]:
+    found = [np.zeros((shapes[a], shapes[b]), dtype=np.int64) for a, b in pairs]
+    for codes in given:
+        for place, (a, b) in enumerate(pairs):
+            cells = codes[:, a] * shapes[b] + codes[:, b]
+            found[place] += np.bincount(cells, minlength=shapes[a] * shapes[b]).reshape(shapes[a], shapes[b])
+    return tuple(found)
 
 
 def _row(total: float, ones: Sequence[Any], both: Sequence[Any]) -> Any:
@@ -265,7 +299,11 @@ def _listed(X: Sequence[str], levels: Any, edges: Any) -> Iterator[Bins | None]:
                 f"{option} is {given!r:.60}; give a list for each column by its name, {option}={{'age': [...]}}"
             )
         if unknown := [str(one) for one in given or () if one not in X]:
-            raise BadInput(f"{option} has {unknown[0]!r}, which is no column that was given: {', '.join(X)}")
+            near = meant(unknown[0], X)
+            raise BadInput(
+                f"{option} has {unknown[0]!r}, which is none of the columns; {near}{'T' if near else 't'}hey are "
+                f"{', '.join(X)}"
+            )
     for one in X:
         if one in (levels or ()) and one in (edges or ()):
             raise BadInput(f"{one!r} has levels and edges; give one of them")
@@ -306,7 +344,7 @@ def _world(about: About) -> World:
     )
 
 
-@statistic({"X": Reads("category", "several")}, wants_delta=_finds, world=_world)
+@statistic({"X": Reads("category", "several", streams=True)}, wants_delta=_finds, world=_world)
 def synthetic(
     people: Public,
     X: Columns,  # noqa: N803  as scikit-learn calls it

@@ -89,7 +89,7 @@ class SklearnFit:
     def jackknifed(self, x: Any, y: Any, people: Any) -> Any:
         """Of least squares, with the jackknife's correction."""
         fitted = self._fitted(x, y)
-        rows, outcome = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        rows, outcome = np.asarray(_table(x), dtype=np.float64), np.asarray(y, dtype=np.float64)
         if outcome.ndim != 1:
             raise ArithmeticError("several outcomes")
         found = jackknifed(rows, outcome, people, fitted.fit_intercept)
@@ -100,7 +100,7 @@ class SklearnFit:
         from sklearn.base import clone
 
         fitted = clone(self.estimator)
-        fitted.fit(*_given(x, y), **self.options)
+        fitted.fit(*_given(_table(x), y), **self.options)
         last = _last(fitted)
         if type(last).__name__ == "LinearRegression" and getattr(last, "rank_", np.inf) < last.n_features_in_:
             raise ArithmeticError("a coefficient is not identified")  # and not 0, as the pseudo-inverse says
@@ -277,6 +277,11 @@ class SourceFit:
 def _given(x: Any, y: Any) -> tuple[Any, ...]:
     """What an estimator is called with: an outcome only where there is one."""
     return (x,) if y is None else (x, y)
+
+
+def _table(x: Any) -> Any:
+    """One column of numbers as a table, as scikit-learn wants it."""
+    return x[:, None] if isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "biuf" else x
 
 
 def _last(estimator: Any) -> Any:

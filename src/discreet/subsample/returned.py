@@ -49,14 +49,16 @@ class Shape:
             case "text":
                 raw = _text(value).encode()
                 return np.frombuffer(raw.ljust(LONGEST, b"\0"), dtype=np.uint8).astype(np.float64)
-            case "named":
+            case "named" if hasattr(value, "items"):
                 entries = {str(name): entry for name, entry in value.items()}  # as shape_of names them
                 row = np.array([float(entries[name]) for name in self.names])
                 if len(entries) != len(self.names):
                     raise ValueError("other names than declared")
             case _:
                 row = np.asarray(value, dtype=np.float64)
-                if row.shape != self.size and not (self.kind in ("number", "test") and row.size == 1):
+                if row.shape != (self.size or (self.width,)) and not (
+                    self.kind in ("number", "test") and row.size == 1
+                ):
                     raise ValueError("another shape than declared")
                 row = row.ravel()
         if not np.isfinite(row).all():

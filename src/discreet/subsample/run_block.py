@@ -47,7 +47,7 @@ from discreet.subsample.block_exchange import FarBlocks
 from discreet.subsample.block_table import BlockTable, arrays, framed, is_frame, own
 from discreet.subsample.estimators import Fit, SourceFit
 from discreet.subsample.partition import Blocks
-from discreet.subsample.returned import STYLES, Shape, made_up
+from discreet.subsample.returned import ROWS, STYLES, Shape, made_up
 
 Correct = Literal["half", "jackknife", "firth"] | None  # "firth": subsample/block_fits.py, for all blocks at once
 Floats = npt.NDArray[np.float64]
@@ -217,6 +217,18 @@ def opened(box: Sandbox, fit: Fit, table: BlockTable | None = None) -> Iterator[
     modules = (*LIBRARIES, *([HOMES[home]] if home in HOMES else []), *frames)
     with box.opened(Program(__name__, modules, pickle.dumps((raw, rehearsal(table))))) as cells:
         yield BlockCells(cells, raw)
+
+
+def tried(box: Sandbox, fit: Fit, shape: Shape, table: BlockTable) -> bool:
+    """Whether an estimator returns what is declared on some made-up rows of a table's schema, in a sandbox."""
+    with opened(box, fit, table) as work:
+        for made in rehearsal(table):
+            rows = sent(made.x), sent(made.y), None
+            sends = pickle.dumps((work.estimator, shape, rows, ROWS // 2, 0, None))
+            raw = work.cells.run([sends], 8 * shape.width)[0]
+            if len(raw or b"") == 8 * shape.width and np.isfinite(np.frombuffer(raw or b"", dtype=np.float64)).all():
+                return True
+    return False
 
 
 def packed(fit: Fit) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from discreet.privacy.declaration import Statistic
 from discreet.tables.cells import Floats
 from discreet.tables.streams import Stream, chosen, each, ones
 from discreet.tables.wanted import Want, Wanted
+
+BLOCK: Final = 1 << 15  # rows
 
 
 def empty_columns(asked: Wanted) -> dict[str, Any]:
@@ -90,16 +92,19 @@ def present(columns: Any, wants: Sequence[Want]) -> tuple[Any, int]:
         if not any(drops(want) for want in wants):
             return columns, 0
         found = chosen(partial(_present_rows, wants=tuple(wants)), columns)
-        return found, len(columns) - len(found)
+        return (found, len(columns) - len(found)) if len(found) < len(columns) else (columns, 0)
     dropping = [columns[want.name] for want in wants if drops(want)]
     if not dropping:
         return dict(columns), 0
     if isinstance(dropping[0], Stream):  # the only column, of an array that its owner streams
-        column: Stream = chosen(_present, dropping[0])
-        return dict.fromkeys(columns, column), len(dropping[0]) - len(column)
-    kept = np.ones(len(dropping[0]), dtype=np.bool_)
+        whole, column = dropping[0], chosen(_present, dropping[0])
+        column = column if len(column) < len(whole) else whole  # later passes need not look for missing entries
+        return dict.fromkeys(columns, column), len(whole) - len(column)
+    kept = np.ones(0, dtype=np.bool_)
     for values in dropping:
-        kept &= ~(missing if (missing := _absent(values)).ndim == 1 else missing.any(axis=1))
+        if not _whole(values):
+            there = ~(missing if (missing := _absent(values)).ndim == 1 else missing.any(axis=1))
+            kept = kept & there if len(kept) else there
     left_out = int(np.count_nonzero(~kept))
     return {name: values[kept] if left_out else values for name, values in columns.items()}, left_out
 
@@ -108,11 +113,20 @@ def _absent(values: Any) -> Any:
     return np.array([one is None for one in values], dtype=np.bool_) if values.dtype == object else np.isnan(values)
 
 
+def _whole(values: Any) -> bool:
+    """Whether no entry is missing; of numbers looked for in blocks that stay in the cache."""
+    if values.dtype == object:
+        return not _absent(values).any()
+    absent = 0
+    for start in range(0, len(values), BLOCK):
+        absent += int(np.count_nonzero(np.isnan(values[start : start + BLOCK])))
+    return absent == 0
+
+
 def _present_rows(piece: dict[str, Any], *, wants: tuple[Want, ...]) -> dict[str, Any]:
     found: dict[str, Any] = present(piece, wants)[0]
     return found
 
 
 def _present(piece: Floats) -> Floats:
-    found: Floats = piece[~_absent(piece)]
-    return found
+    return piece if _whole(piece) else piece[~_absent(piece)]

@@ -15,6 +15,7 @@ COLUMNS: Final = (
     "SELECT table_schema, column_name, data_type FROM information_schema.columns"
     " WHERE table_name = {} ORDER BY table_schema, ordinal_position"
 )
+TABLES: Final = "SELECT DISTINCT table_name FROM information_schema.tables"
 STORED: Final = (  # other than plain tables, those that are a part of them too; computed columns; policies for rows
     "WITH RECURSIVE part AS (SELECT c.oid, c.relkind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
     " WHERE n.nspname = $1 AND c.relname = $2 UNION SELECT c.oid, c.relkind FROM part JOIN pg_inherits i"
@@ -58,6 +59,10 @@ class Backend(Protocol):
 
     def catalogue(self, connection: Any, table: str) -> Catalogue:
         """The columns of tables of that name."""
+        ...
+
+    def tables(self, connection: Any) -> list[str]:
+        """What its tables are called."""
         ...
 
     def stored(self, connection: Any, schema: str, table: str) -> bool:
@@ -113,6 +118,11 @@ class Sqlite:
             (table,),
         )
         return list(found.fetchall())
+
+    def tables(self, connection: Any) -> list[str]:
+        """And views."""
+        query = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+        return [str(name) for (name,) in connection.execute(query)]
 
     def stored(self, connection: Any, schema: str, table: str) -> bool:  # noqa: ARG002
         """It has a page of the file, which views and virtual tables have not. [databases.1]"""
@@ -171,6 +181,10 @@ class Duck:
         """As the standard has it."""
         return list(connection.execute(COLUMNS.format("?"), [table]).fetchall())
 
+    def tables(self, connection: Any) -> list[str]:
+        """As the standard has it."""
+        return [str(name) for (name,) in connection.execute(TABLES).fetchall()]
+
     def stored(self, connection: Any, schema: str, table: str) -> bool:
         """A table of the file without computed columns: DuckDB does not check those on an update. [databases.1]"""
         query = "SELECT sql FROM duckdb_tables() WHERE schema_name = ? AND table_name = ?"
@@ -225,6 +239,12 @@ class Postgres:
         with connection.cursor() as cursor:
             cursor.execute(COLUMNS.format("$1"), (table,))
             return list(cursor.fetchall())
+
+    def tables(self, connection: Any) -> list[str]:
+        """Those that may be read."""
+        with connection.cursor() as cursor:
+            cursor.execute(TABLES)
+            return [str(name) for (name,) in cursor.fetchall()]
 
     def stored(self, connection: Any, schema: str, table: str) -> bool:
         """Not a view or a foreign table; neither a column nor who may see a row is computed. [databases.1]"""

@@ -22,7 +22,7 @@ from contextlib import closing
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, meant
 from discreet.privacy.declaration import Kind
 from discreet.tables.backends import Backend, Catalogue, quoted
 from discreet.tables.cells import plain
@@ -76,7 +76,8 @@ class InDatabase:
             raise BadInput("table= holds a zero character; give the name of a table")
         schema, name, found = _with(engine, lambda connection: _found(engine, connection, table))
         if not found:
-            raise BadInput(f"the {engine.title} database has no table {table!r} that can be read; check its name")
+            near = meant(table, _with(engine, engine.tables)).strip() or "check its name"
+            raise BadInput(f"the {engine.title} database has no table {table!r} that can be read; {near}")
         if not _with(engine, lambda connection: engine.stored(connection, schema, name)):  # [databases.1]
             raise BadInput(
                 f"{table!r} is a view, or another table whose rows are computed or fetched when they are read; a value "

@@ -85,9 +85,10 @@ class Grouping:
 
     def wants(self, asked: Wanted) -> tuple[Want, ...]:
         """The columns of a question and those that say who is in which group."""
-        there, rules = [want.name for want in asked.wants], asked.rules
+        own = [want for want in asked.wants if asked.references or want.name not in self.by]  # else any will do
+        there, rules = [want.name for want in own], asked.rules
         more = [Want(name, "category", rule=rules.of(name, "category"), cap=rules.cap) for name in self.by]
-        return (*asked.wants, *(want for want in more if want.name not in there))
+        return (*own, *(want for want in more if want.name not in there))
 
     def entries(self, columns: Mapping[str, Any]) -> "Labels":
         """Each person's group, by what its entries are called; of several columns a tuple. [grouping.1]"""

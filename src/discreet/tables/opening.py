@@ -170,8 +170,11 @@ def _from_files(source: str | Path) -> Source:
             sorted(Path(name) for name in glob.glob(str(path), recursive=True) if Path(name).is_file()),
             f"the pattern {path.name!r}",
         )
+    beside = path.parent.iterdir() if path.parent.is_dir() else ()
+    near = meant(path.name, (one.name for one in beside))
     raise BadInput(
-        f"there is no file {path.name!r} at that place; check the path, from {Path.cwd().name!r} if it is relative"
+        f"there is no file {path.name!r} at that place; {near}{'C' if near else 'c'}heck the path, from "
+        f"{Path.cwd().name!r} if it is relative"
     )
 
 
@@ -209,6 +212,7 @@ def _from_engine(source: Any, engine: Engine | None) -> Source:
         return _from_memory(source)
     empty = from_frame(found.empty)
     about: dict[str, Any] = {"names": empty.names, "kinds": empty.kinds, "description": found.description}
+    about["steady"] = False  # a query may shuffle rows, which then come as they arrive
     unreadable = BadInput(f"{found.description} cannot be read where it is; try it without discreet")
     return Placed(engine, found.parts, lambda: guarded(found.size, unreadable), **about)  # type: ignore[arg-type]
 

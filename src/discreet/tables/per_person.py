@@ -3,12 +3,16 @@
 Promise
     [per_person.1] A person's row is a function of that person's own rows, in their order in the table, and of nothing
           else, bit for bit. So a change of all rows of one person changes one row here, or adds or removes one.
+    [per_person.2] Where rows come in no order that stays, as those of a frame of Spark or Dask whose query shuffles
+          them, a person's row does not depend on it.
 
 Why
     [per_person.1] Every rule folds the rows in the order of the table into one place for each person: sums by
     `numpy.bincount` and extremes by `ufunc.at`, which take one row after the other and touch only the place of its
     person; no partial sum ever joins rows of two people, so the order of additions within a person is that of the
     person's own rows. "first", "last" and the first `cap` rows are places within the person's own rows.
+    [per_person.2] Such questions are refused by their rules ("first", "last", a cap on anything but a count), and by
+    these alone. What is left are extremes, counts, and sums, which add a person's values from the least to the largest.
 
 Missing entries are passed over by "mean", "sum", "min", "max", "any" and "all", and a person without any other is
 missing; "first" and "last" take the row as it is; "count" counts rows.
@@ -82,7 +86,14 @@ def turns(codes: Codes, people: int) -> Codes:
 
 
 def one_each(
-    values: npt.NDArray[Any], codes: Codes, people: int, *, rule: Rule, turn: Codes | None, cap: int | None
+    values: npt.NDArray[Any],
+    codes: Codes,
+    people: int,
+    *,
+    rule: Rule,
+    turn: Codes | None,
+    cap: int | None,
+    steady: bool = True,
 ) -> npt.NDArray[Any]:
     """One entry for each person, in the order of their codes; `turn` is needed where there is a cap. [per_person.1]"""
     if cap is not None and turn is not None:
@@ -97,6 +108,9 @@ def one_each(
         return values[chosen]
     known = ~np.isnan(values)
     values, codes = values[known], codes[known]
+    if not steady:  # [per_person.2]
+        order = np.argsort(values)
+        values, codes = values[order], codes[order]
     if rule in ("any", "all"):
         values = (values != 0).astype(np.float64)
     counts = np.bincount(codes, minlength=people)

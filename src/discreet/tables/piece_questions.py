@@ -4,20 +4,21 @@ It is a function of one row after another, or of one person's rows ([table.1]), 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
 from discreet.tables import entries as rows
 from discreet.tables.arranging import drops, present
 from discreet.tables.cells import Codes, Column, Floats, is_arrow, keys, pa
 from discreet.tables.dates import READERS
 from discreet.tables.per_person import OF_TRUTHS, Rule, Rules, one_each, turns
-from discreet.tables.wanted import Want
+from discreet.tables.wanted import OWN, Want
 from discreet.tables.where import Mask, Test, Where
 
 
@@ -61,6 +62,7 @@ class PieceQuestion:
     kinds: Mapping[str, Kind]
     reads: tuple[str, ...]  # the columns needed
     fold: Rules | None = None
+    steady: bool = True  # whether a person's rows come in the same order whenever they are read
 
     @property
     def filters(self) -> bool:
@@ -81,6 +83,27 @@ class PieceQuestion:
             rule = self.fold.of(test.column, "number")
             return rule if rule in ("first", "last") else "any" if test.negated else "all"
         return self.fold.of(test.column, test.reading)
+
+    def check_steady(self, names: Collection[str] | None) -> None:
+        """Refuse what depends on the order of a person's rows, of these columns and of all tests, where there is none;
+        nothing where all rows of a person are asked for. [per_person.2]"""
+        if self.steady or self.fold is None or names is None:
+            return
+        plain = [want for want in self.wants if want.kind != "where" and want.name in names]
+        found = [(want.name, want.rule, want.cap, want.kind == "category") for want in plain]
+        found += [(test.column, self.rule(test), self.fold.cap, False) for test in self.tests]
+        for name, rule, most, texts in found:
+            if rule not in ("first", "last") and (most is None or rule == "count"):
+                continue
+            column = name.removeprefix(OWN)
+            chosen = f"the {rule}" if rule in ("first", "last") else f"at most {most}"
+            other = f"give per_person={{{column!r}: 'any'}}, or 'all', or of numbers 'mean', 'min' or 'max', without "
+            other += "max_rows=, or "
+            raise BadInput(
+                f"rows of a data frame of Spark or Dask have no order that stays, and {chosen} of each person's rows "
+                f"is wanted of {column!r}; {'' if texts else other}write the frame to a folder of Parquet files and "
+                "open that: rows of files have an order"
+            )
 
     def answer(self, columns: Mapping[str, Column]) -> list[Any]:
         """The values wanted and the owners' ids, of the rows that are kept. [table.1]"""
@@ -129,11 +152,12 @@ class PieceQuestion:
         plain = [want for want in self.wants if want.kind != "where"]
         rows_of: dict[str, npt.NDArray[Any]] = {}
         for want, values in zip(plain, found[: len(plain)], strict=True):
-            rows_of[want.name] = one_each(values, codes, people, rule=want.rule, turn=turn, cap=want.cap)
+            how: dict[str, Any] = {"rule": want.rule, "turn": turn, "cap": want.cap, "steady": self.steady}
+            rows_of[want.name] = one_each(values, codes, people, **how)
         masks: dict[Test, Mask] = {}
         for test, values in zip(self.tests, found[len(plain) :], strict=True):
             rule = self.rule(test)
-            each = one_each(values, codes, people, rule=rule, turn=turn, cap=cap)
+            each = one_each(values, codes, people, rule=rule, turn=turn, cap=cap, steady=self.steady)
             masks[test] = each == 1 if rule in OF_TRUTHS else test.of(each)
         kept = self.where.of(masks) if self.where is not None else np.ones(people, dtype=np.bool_)
         for want in (want for want in self.wants if want.kind == "where"):

@@ -51,6 +51,7 @@ class Placed:
     kinds: Mapping[str, Kind]
     description: str
     ordered: bool = False
+    steady: bool = True  # whether rows of the same part come in the same order whenever they are read
     here: Any = None  # the same table, where it can be read here too
     written: Mapping[str, str] = field(default_factory=dict)  # how numbers are written, by column
     known: list[int] = field(default_factory=list)

@@ -67,6 +67,7 @@ class Table:
         self.kinds: Mapping[str, Kind] = MappingProxyType(dict(kinds))  # what each column is declared to hold
         self.description = source.description  # format and names, for provenance; no folder
         self.ordered = source.ordered  # whether a row keeps its place when its values change
+        self.steady: bool = getattr(getattr(source, "inner", source), "steady", True)  # the order of its rows
         self.of_texts = of_texts  # whether the cells of a column of unknown kind are texts
         self.unit = unit  # what a row is, where the table knows: a person, if rows were joined
         self.complete = complete  # columns that never have a missing entry, whatever the rows are
@@ -80,6 +81,14 @@ class Table:
     def identity(self) -> str:
         """What tells this table from others: a digest of where it is and of what it declares, of nothing it holds."""
         return hashlib.sha256(json.dumps([self._place, self.description, dict(self.kinds)]).encode()).hexdigest()
+
+    @property
+    def quickest(self) -> Want:
+        """A column that tells how many rows there are: of numbers, if there is one, as these are read soonest."""
+        plain = getattr(self._source, "plain", frozenset[str]())
+        numbers = (name for name in self.names if name in plain or self.kinds[name] in ("number", "integer"))
+        found = next(numbers, None)
+        return Want(self.names[0], "category") if found is None else Want(found, "number")
 
     def size(self) -> int:
         """The number of rows: from the table's own records where it keeps them, else counted once."""
@@ -223,7 +232,7 @@ class Table:
             where.check(self.kinds)
             reads |= dict.fromkeys(where.columns)
         fold = None if person is None else rules
-        return PieceQuestion(tuple(wants), where, whose, dict(self.kinds), tuple(reads), fold)
+        return PieceQuestion(tuple(wants), where, whose, dict(self.kinds), tuple(reads), fold, self.steady)
 
     def _unreadable(self) -> BadInput:
         return BadInput(f"{self.description} cannot be read to its end; was it changed or cut short? open it again")

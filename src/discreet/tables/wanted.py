@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.tables.table import Table
 
 Missing: TypeAlias = Any  # "keep", "drop", or a public text, number or date that stands in
+BESIDE: Final = ("offset", "weights", "clusters", "strata")  # are told by what they are
 OWN: Final = "\0"  # begins the name of a column that a caller gave as an array: it is nobody's name for it
 WRONG: Final = {"text": "text", "category": "categories", "date": "dates"}
 
@@ -94,7 +95,7 @@ class Wanted:
         for parameter, reference in self.references.items():
             names = [reference] if isinstance(reference, str) else list(reference)
             formula = next(iter(reference.values())) if isinstance(reference, dict) else None
-            part = f"{parameter} " if parameter in ("offset", "weights") else ""
+            part = f"{parameter} " if parameter in BESIDE else ""
             equal = [one.equals for one in self.wants if one.name in names and one.equals is not None]
             told = formula or part + and_between(names) + (f" == {equal[0]!r}" if equal else "")
             shown += [] if any(name.startswith(OWN) for name in names) else [told]
@@ -112,6 +113,11 @@ class Wanted:
     def of_dates(self) -> bool:
         """Whether it is about a column of dates."""
         return self.wants[0].kind == "date"
+
+    @property
+    def named(self) -> set[str]:
+        """The columns that the question names: none for a count of all."""
+        return {want.name for want in self.wants if self.references}
 
     @property
     def leaves_out(self) -> bool:
@@ -192,7 +198,7 @@ def wanted(
     kinds |= {name: "category" for name in kinds if isinstance(listed, Mapping) and name in listed}
     if not kinds:  # any column tells how many there are
         rules.check_people(statistic.name, alone=terms.where is None)
-        return Wanted({}, (Want(table.names[0], "category"),), about, rules)
+        return Wanted({}, (table.quickest,), about, rules)
     wants = []
     for name, kind in kinds.items():
         chosen = "keep" if kind == "where" or name in table.complete else missing.get(name, missing.get("", "drop"))

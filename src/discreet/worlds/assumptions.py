@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import BadInput
+from discreet.errors import BadInput, meant
 from discreet.privacy.declaration import Statistic
 from discreet.privacy.exact import is_number
 from discreet.worlds.floors import Told
@@ -107,9 +107,11 @@ class About:
         allowed = [*own, *(name for name in ("neighbours", "unit", "missing") if name not in own)]
         unknown = sorted(set(self.given) - set(allowed))
         if unknown:
+            near = meant(unknown[0], [*self.taken, *allowed])
             raise BadInput(
                 f"{', '.join(unknown)}: neither an option of {self.statistic.name} nor an assumption that its forecast "
-                f"takes; assumptions are {', '.join(dict.fromkeys(self.taken))}, options {', '.join(allowed)}"
+                f"takes; {near}{'A' if near else 'a'}ssumptions are {', '.join(dict.fromkeys(self.taken))}, options "
+                f"{', '.join(allowed)}"
             )
         return dict(self.given)
 
@@ -117,7 +119,7 @@ class About:
 def flat(value: Any) -> Floats:
     """The numbers of an answer, in one row."""
     if hasattr(value, "coef"):
-        return np.append(np.asarray(value.coef, dtype=float).ravel(), float(value.intercept))
+        return np.append(np.asarray(value.coef, dtype=float), np.asarray(value.intercept, dtype=float))
     if isinstance(value, Mapping):
         return np.concatenate([np.ravel(np.asarray(one, dtype=float)) for one in value.values()])
     return np.atleast_1d(np.asarray(value, dtype=float)).ravel()

@@ -1,7 +1,7 @@
 """Made-up populations: columns of an assumed shape, samples that differ by an effect, outcomes that follow a model."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, Final
@@ -18,6 +18,7 @@ GUESSES: Final = ("low", "typical", "high")  # of a column: its 1% quantile, med
 FAR: Final = NormalDist().inv_cdf(0.99)
 EVEN: Final = 0.02  # a lognormal distribution of less than this is taken as normal
 LOPSIDED: Final = 10_000.0  # times as far from the middle: the most that is believed
+DRAWN: Final = ("clusters", "strata")
 BESIDE: Final = {"offset": lambda z: z / 2, "weights": lambda z: np.exp(0.47 * z)}  # of standard normal numbers
 EFFECTS: Final = {"linear": 0.5, "logistic": 0.5, "poisson": 0.3}
 RUNS: Final = 40  # of clusters, whose errors do not add up
@@ -279,6 +280,7 @@ def regression(about: About, link: str) -> World:
     features = AssumedTable.of(about, columns=width)
     about.say(f"a {link} model holds, all coefficients {effect:g}")
     beside = {name: _said(about, name) for name in ("offset", "weights")}
+    listed = _drawn(about)
     truth = np.append(np.full(features.columns, effect), base if constant else 0.0)
 
     def made(g: Generator, n: int) -> dict[str, Any]:
@@ -286,9 +288,12 @@ def regression(about: About, link: str) -> World:
         others = {name: BESIDE[name](g.standard_normal(n)) for name, there in beside.items() if there}
         y: Any = outcome(g, x @ truth[:-1] + truth[-1] + others.get("offset", 0.0), link, noise)
         y = y if classes is None else np.array(list(classes), dtype=object)[y.astype(int)]
-        return {"X": x, "y": y, **others}
+        which = g.integers(len(listed), size=n) if listed else []
+        drawn = {name: [listed[one][at] for one in which] for at, name in enumerate(DRAWN) if listed}
+        return {"X": x, "y": y, **others, **{name: drawn[name] for name in drawn if None not in drawn[name]}}
 
     def plain(X: Any, y: Any, **others: Any) -> Floats:  # noqa: N803
+        others = {name: column for name, column in others.items() if name not in DRAWN}
         return newton(X, y if classes is None else (y == classes[1]).astype(float), link, constant, **others)
 
     return World(make=made, truth=truth, plain=plain, measure=MANY, runs=FEWER, units=STANDARDISED)
@@ -326,6 +331,18 @@ def _said(about: About, name: str) -> bool:
     }
     about.say(f"{name}: {shown[name]}")
     return True
+
+
+def _drawn(about: About) -> list[tuple[Any, Any]]:
+    """The clusters of a survey, each with its stratum, if any are declared; and what is assumed of them."""
+    for name in DRAWN:
+        about.take(name, None)
+    design = about.given.get("design")
+    if not design:
+        return []
+    about.say("people of a cluster are no more alike than others; where they are, the error is larger")
+    strata = design.items() if isinstance(design, Mapping) else [(None, design)]
+    return [(one, stratum) for stratum, clusters in strata for one in clusters]
 
 
 def newton(x: Floats, y: Floats, link: str, constant: bool, *, offset: Any = 0.0, weights: Any = 1.0) -> Floats:

@@ -44,6 +44,7 @@ import numpy as np
 from discreet.accounting.allocation import Share
 from discreet.models.coefficients import NewtonStep
 from discreet.noise.additive import ROOM
+from discreet.noise.distributions import stream
 from discreet.privacy.exact import exact
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
@@ -72,7 +73,7 @@ def in_groups(design: Design) -> Design:
     >>> in_groups(Design.of(range(100), False)).freedom, in_groups(Design.of(["a", "b"], False)).freedom
     (15, 1)
     """
-    coins = np.random.Generator(np.random.Philox(SHUFFLED))  # noqa: TID251  public coins, not noise
+    coins = stream(SHUFFLED)  # public coins, not noise
     strata, groups, joined = np.array(design.strata), np.zeros(len(design.strata), dtype=np.int64), list[int]()
     for stratum in range(max(design.strata) + 1):
         mine = np.flatnonzero(strata == stratum)

@@ -338,8 +338,9 @@ def test_code_is_named_by_no_path_and_by_no_option(world: World) -> None:
         for given in ("", 'options = { estimator = "/etc/passwd:f" }', 'options = { estimator = "os:getcwd" }'):
             text = plan(statistic=statistic, more=given)
             page = world.post("ann", "/ask/people/price", view="text", text=text)
-            said = ("runs code that a plan cannot hold", "fit needs one of", "options hold estimator")
-            assert any(one in page.text for one in said)
+            of_fit = "options hold estimator" if given else "fit needs one of"
+            said = of_fit if statistic == "fit" else "runs code that a plan cannot hold"
+            assert said in page.text
             for path in ("plans/price", "requests"):
                 done = world.client().post(f"/api/v1/{path}", json={"table": "people", "plan": text}, headers=header)
                 assert done.status_code == 422, path

@@ -60,7 +60,7 @@ def test_a_request_is_of_one_table(tmp_path: Path) -> None:
         assert again.count(epsilon=1.0, request=request).value == shown
     with (
         opened(tmp_path, tmp_path / "a" / "people.csv", population="p", types={"x": "integer"}) as other,
-        pytest.raises(BadInput, match=r"another (table|question)"),  # it is counted by another kind of column
+        pytest.raises(BadInput, match="another question"),  # it is counted by a column of another kind
     ):
         other.count(epsilon=1.0, request=request)
 

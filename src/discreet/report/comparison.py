@@ -152,9 +152,11 @@ def _changes(old: ReportEntry, new: ReportEntry) -> tuple[list[Change], list[str
 def _numbers(entry: ReportEntry) -> Iterator[tuple[str, NamedNumber, Shown]]:
     for key, shown in entry.shown():
         match shown.value:
-            case None | TestResult() | Density() | Clusters() | Components():
+            case None | Density() | Clusters() | Components():
                 continue
-            case Counts():
+            case TestResult() as tested if tested.effect is None:
+                continue
+            case Counts() | TestResult():
                 rows = shown.drawn
             case _:
                 rows = shown.numbers

@@ -59,7 +59,8 @@ def _lines(group: str, shown: Shown) -> list[Line]:
         case None:
             return [Line(group, "refused", "")]
         case TestResult(p_value=p):
-            return [Line(group, f"p {chance(p)}", "")]
+            effect = [_line(row.name, row) for row in shown.numbers if row.barred]
+            return [Line(group, f"p {chance(p)}", ""), *effect]
         case Scalar(value=value) if not shown.numbers:
             ends = "" if shown.interval is None else f"{shown.interval.low} to {shown.interval.high}"
             return [Line(group, label(value), ends)]

@@ -173,7 +173,8 @@ def answer(asked: str, shown: Shown) -> str:
             return _number(asked, shown, shown.numbers[0])
         case TestResult(p_value=p):
             null = f" ({shown.name})" if shown.name and shown.name not in asked else ""
-            return f"{_capital(asked)}{null}: {decision(p)}"
+            effect = f" The {rows[0].name} is {in_brackets(rows[0])}{_about(shown)}." if rows[0].barred else ""
+            return f"{_capital(asked)}{null}: {decision(p)}{effect}"
         case Counts() | Shares() | Density() if not rows:
             return f"{_capital(asked)}: no bin is shown."
         case Counts() | Shares():
@@ -274,7 +275,8 @@ def of_groups(asked: str, groups: Sequence[tuple[Any, Shown]]) -> str:
                 ends = "" if shown.interval is None else f" ({shown.interval.low} to {shown.interval.high})"
                 said = f"{label(value)}{ends}"
             case TestResult(p_value=p):
-                said = f"p {chance(p)}"
+                effect = f", {in_brackets(shown.numbers[0])}" if shown.numbers[0].barred else ""
+                said = f"p {chance(p)}{effect}"
             case _:
                 said = (in_brackets(shown.numbers[0]) if shown.numbers else "none") + (
                     ", ..." if len(shown.numbers) > 1 else ""

@@ -152,8 +152,8 @@ def test_ends_are_where_the_share_seen_is_as_unlikely_as_the_confidence_says() -
     wider = ShareEffect(0.6, 100, 0.01, "a share", counted=0.02, stand_ins=0.01, off=0.1).interval(0.9)
     assert wider.low < low - 0.1
     assert wider.high > high + 0.1
-    assert tuple(ShareEffect(1.7, 50, 0.01, "a share").interval(0.95))[1] == 1.0
-    assert tuple(ShareEffect(-0.2, 50, 0.01, "a share").interval(0.95))[0] == 0.0
+    assert ShareEffect(1.7, 50, 0.01, "a share").interval(0.95).high == 1.0
+    assert ShareEffect(-0.2, 50, 0.01, "a share").interval(0.95).low == 0.0
     assert reached(lambda t: math.exp(-t), 0.05) == pytest.approx(math.log(20))
 
 

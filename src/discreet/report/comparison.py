@@ -18,7 +18,7 @@ from typing import Any, Final
 from discreet.errors import BadInput
 from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.values import Clusters, Components, Counts, Density, TestResult, label
-from discreet.report.glance import in_words
+from discreet.report.questions import in_words
 from discreet.report.record import Report, ReportEntry
 from discreet.report.sentences import spelled
 

@@ -19,9 +19,10 @@ from discreet.privacy.intervals import Shown
 from discreet.privacy.picture import LEVEL, PointMarks, group_rows
 from discreet.privacy.stored import Amounts
 from discreet.privacy.values import TestResult, label
-from discreet.report.glance import glance, in_words
+from discreet.report.glance import glance
 from discreet.report.layers import TITLE, layers
 from discreet.report.overview import overview, profile_columns
+from discreet.report.questions import in_words
 from discreet.report.record import Report, ReportBudget, ReportData, ReportEntry
 from discreet.report.sentences import (
     NONE,

@@ -125,17 +125,17 @@ class Wanted:
         """Whether people may be left out for a missing entry."""
         return "drop" in [want.missing for want in self.wants if isinstance(want.missing, str)]
 
-    def of_each(self, where: Where | None, by: tuple[str, ...]) -> str:
-        """What is made of each person's rows, in a few words."""
+    def of_each(self, unit: str, where: Where | None, by: tuple[str, ...]) -> str:
+        """What is made of the rows of each, in a few words."""
         tests = [test for want in self.wants if want.kind == "where" for test in Where.parse(want.name).tests]
         tests += where.tests if where is not None else ()
         rules = [want.rule for want in self.wants if want.kind != "where" and self.references]
         rules += [self.rules.of(test.column, test.reading) for test in tests]
         rules += [self.rules.of(name, "category") for name in by]
         cap = "" if self.rules.cap is None else f"first {self.rules.cap} "
-        last = f"the last of each person's {cap}rows" if cap else "each person's last row"
-        said = {"first": "each person's first row", "last": last}
-        words = [said.get(rule, f"the {rule} of each person's {cap}rows") for rule in dict.fromkeys(rules)]
+        last = f"the last of each {unit}'s {cap}rows" if cap else f"each {unit}'s last row"
+        said = {"first": f"each {unit}'s first row", "last": last}
+        words = [said.get(rule, f"the {rule} of each {unit}'s {cap}rows") for rule in dict.fromkeys(rules)]
         return "" if not words else f" ({', '.join(words)})"
 
     def notes(self, unit: str, several_rows: bool) -> list[str]:
@@ -150,7 +150,7 @@ class Wanted:
                     notes.append(f"where {name} is missing, {want.missing!r} stands in")
                 cap = f" of at most {want.cap}" if want.cap is not None else ""
                 if several_rows:
-                    notes.append(f"{name}: the {want.rule}{cap} of a person's rows")
+                    notes.append(f"{name}: the {want.rule}{cap} of each {unit}'s rows")
         left_out = [f"each {unit} whose {' or '.join(dropped)} is missing is left out"] if dropped else []
         return [*left_out, *notes]
 

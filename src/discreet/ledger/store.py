@@ -280,7 +280,7 @@ class Ledger:
         """One entry, if it is there and signed."""
         return self._read(lambda pages: pages.entry(number))
 
-    def lines(self, *, before: int | None = None, most: int = 200, **only: Sequence[str]) -> list[Entry]:
+    def lines(self, *, before: int | None = None, most: int = 200, **only: Sequence[object]) -> list[Entry]:
         """The last entries, the latest first: those before a number, and with one of these values in each column."""
         query = sa.select(ENTRIES).order_by(ENTRIES.c.number.desc()).limit(most)
         query = query.where(*(ENTRIES.c[column].in_(wanted) for column, wanted in only.items()))

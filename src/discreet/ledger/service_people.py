@@ -188,8 +188,8 @@ class PeopleStore:
         mine = ENTRIES.c.body.contains(f'"person":{canonical(name)}', autoescape=True)
         query = sa.select(ENTRIES.c.number).where(ENTRIES.c.population == EVERYBODY, ENTRIES.c.kind == "event", mine)
         query = query.order_by(ENTRIES.c.number.desc()).limit(most)
-        found = self._ledger.lines(most=most, number=self._ledger.beside(lambda c: list(c.execute(query).scalars())))
-        return [entry for entry in found if entry.plain.get("person") == name]
+        found = map(self._ledger.entry, self._ledger.beside(lambda c: list(c.execute(query).scalars())))
+        return [entry for entry in found if entry is not None and entry.plain.get("person") == name]
 
     def failed(self, name: str, most: int, until: float) -> None:
         """One more wrong password; after `most` of them the account is locked until then."""

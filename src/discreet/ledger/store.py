@@ -357,9 +357,9 @@ class Ledger:
         def work(pages: Pages, head: Head) -> tuple[Filter, Head]:
             if pages.has(population, analyst):
                 old = pages.account(population, analyst)
-                if old.terms != account.terms:  # [store.3]
+                if old.terms != account.terms or old.ended:  # [store.3]
                     what = population if analyst is None else f"{analyst}'s part of {population}"
-                    raise BadInput(f"{what} has a budget on other terms: {old.filter}; a budget is not changed")
+                    raise BadInput(f"{what} has a budget on other terms: {old.told}; a budget is not changed")
                 return old.filter, head
             words.new_name("the population" if analyst is None else "the analyst", analyst or population)
             alike = pages.lookalike(population, analyst)

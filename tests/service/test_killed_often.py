@@ -188,6 +188,8 @@ def test_servers_and_workers_are_killed_at_random_points(tmp_path: Path) -> None
             ends[f"{told['state']} after {told['tries']} tries"] += 1
             assert (told["state"] == "done") == (which in seen)
             assert told["state"] == "done" or told["tries"] >= 3 or told["late"], "given up after three tries"
+        sys.stdout.write(f"{points} kills: {dict(where)}; {dict(ends)}\n")  # what is known if it has to be stopped
+        sys.stdout.flush()
     sys.stdout.write(
         f"{points} kills within {longest:.1f} s of the first page: {dict(where)}; at the end {dict(ends)}\n"
     )

@@ -116,7 +116,7 @@ def test_people_left_out_are_counted_once_in_a_stream_and_in_an_array() -> None:
     given = Stream(6, lambda: iter((np.array([1.0, math.nan, 2.0]), np.array([math.nan, 3.0, 4.0]))))
     for column in (given, np.concatenate(list(given))):
         kept, left_out = present({"x": column}, wants)
-        assert (len(kept["x"]), left_out) == (4, 2)
+        assert (len(kept["x"]), left_out()) == (4, 2)
 
 
 @pytest.mark.parametrize("relation", ["add_or_remove", "replace"])

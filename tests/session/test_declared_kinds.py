@@ -96,11 +96,12 @@ def test_the_advice_of_a_refusal_works(tmp_path: Path, form: str, relation: str)
             assert abs(float(share.value) - 2 / 3) < 0.01  # type: ignore[union-attr]
         means = session.mean("weight", epsilon=10.0, groupby="ok", keys=[True, False])
         assert abs(float(means[True].value) - 70) < 3
-        for asked in (
+        outcomes: list[dict[str, Any]] = [
             {"X": "C(town) ~ weight", "levels": {"town": ["Bonn", "Ulm"]}},
             {"X": ["weight"], "y": "town", "classes": ("Bonn", "Ulm")},
-        ):
-            odds = session.ask("logistic_regression", epsilon=10.0, delta=1e-6, **asked)
+        ]
+        for outcome in outcomes:
+            odds = session.ask("logistic_regression", epsilon=10.0, delta=1e-6, **outcome)
             assert odds.refusal is None
 
 

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -119,8 +120,7 @@ def watched(name: str, folder: Path) -> str:
 
 def _memory(pid: int) -> int:
     """What a process and its children have, shared pages counted once."""
-    import psutil
-
+    psutil: Any = import_module("psutil")  # with Dask
     found = 0
     try:
         root = psutil.Process(pid)

@@ -227,6 +227,6 @@ def test_rows_at_public_places_are_sent_and_no_others(where: str | None, wanted:
     engine.most = 0
     found = taken(column, places)
     assert engine.most < 8 * len(column) / 3  # bytes
-    np.testing.assert_array_equal(found, here.columns(wants, where=condition)["x"][places])
+    np.testing.assert_array_equal(found, held(here.columns(wants, where=condition)["x"])[places])
     held(column)
     assert engine.most > 8 * len(column)  # all of them were brought here

@@ -16,8 +16,9 @@ from discreet.audit.replay import drawn, exceeds, itemised
 from discreet.audit.worlds import Pair
 from discreet.models import logistic_loss, ridged_minimum
 from discreet.models.descent import AMPLE, Descent
+from discreet.models.design_columns import DesignColumn
 from discreet.models.features import Features, far_weights, framed
-from discreet.models.ridged_minimum import RidgedStages
+from discreet.models.ridged_minimum import RidgedFit, RidgedStages, useful_part
 from discreet.noise.randomness import Door, Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Gaussian, atoms, compose
@@ -209,3 +210,29 @@ def test_mutants_are_caught(mutant: str, relation: Neighbours, monkeypatch: pyte
 
         monkeypatch.setattr(Door, "minimum", flat)
     assert not audit.check(mechanism, [pair], hostile_values=False).passed
+
+
+@pytest.mark.claim("ridged_minimum.4")
+def test_slopes_that_a_tilt_alone_makes_are_drawn_to_none_and_intervals_allow_for_it() -> None:
+    """Where outcomes depend on nothing; and the least that is left is as far from the interval's ends as without."""
+    x = np.random.default_rng(0).normal(size=(1000, 10))
+    yes = np.random.default_rng(1).random(1000) < 0.5
+    mechanism = Descent(Features(NAMES), 1.0, 1e-6, tilted=True, neighbours=ADD)
+    flat = [mechanism.release(np.column_stack([x, yes]), Seeded(seed)) for seed in range(6)]
+    lengths = [float(np.linalg.norm(one.value.coef)) for one in flat]
+    assert sum(length < 0.1 for length in lengths) >= 4  # .25 or so without
+    for one in flat:
+        bar = one.interval(0.95)
+        assert ((bar.low.coef < 0) & (bar.high.coef > 0)).all()
+    theta = np.array([0.2, -0.1])
+    places: Any = ((ridged_minimum.CONSTANT, DesignColumn("x"), DesignColumn("y")), np.zeros(2), np.array([1.0, 0.5]))
+    terms: dict[str, Any] = {"weight": 100.0, "reach": 1.5, "log_odds": 0.3}
+    for tilt in (1.0, 25.0, 100.0):
+        fit = RidgedFit.of(places, theta, np.eye(2), 200.0, np.eye(2) / 100, tilt=tilt, **terms)
+        part = useful_part(theta, 200.0, 100.0, tilt)
+        assert fit.value == pytest.approx([0.3 + part * 0.2, part * -0.1 / 0.5])
+        assert fit.bias == pytest.approx([(1 - part) * 0.2, (1 - part) * 0.2])
+        spread = fit.spread(("x",), intercept=True)
+        wide = spread.interval(0.95).high.coef[0] - spread.value.coef[0]
+        assert wide >= (1 - part) * 0.2 + 1.64 * spread.errors[1]
+    assert 0 < useful_part(theta, 200.0, 100.0, 25.0) < 1

@@ -171,9 +171,9 @@ class RidgedFit:
     """Coefficients `way` @ theta with a ridge, `value` in the columns' own units and by `bias` nearer to none, and all
     that their errors need.
 
-    `weight` is the ridge on theta, `tilt` the deviation of each entry of the tilt; rows beyond `reach` weigh less.
-    `bound` is not below the inverse of information and ridge; `share` is about what the ridge leaves of a slope, and
-    `why` there is one.
+    `weight` is the ridge on theta beside `size` rows, more or less, and `tilt` the deviation of each entry of the tilt.
+    Rows beyond `reach` weigh less. `bound` is not below the inverse of information and ridge; `share` is about what the
+    ridge leaves of a slope, and `why` there is one.
     """
 
     value: Floats
@@ -183,6 +183,7 @@ class RidgedFit:
     tilt: float
     reach: float
     log_odds: float
+    size: float
     bound: Floats
     share: float
     why: str
@@ -216,7 +217,7 @@ class RidgedFit:
     @property
     def shown(self) -> Mapping[str, Any]:
         """Public numbers of the target, with the frame that the spread has."""
-        return {"ridge": self.weight, "log_odds": self.log_odds}
+        return {"ridge": self.weight, "rows": round(self.size), "log_odds": self.log_odds}
 
     @property
     def note(self) -> str:
@@ -290,6 +291,6 @@ def find(
         rows, frame, stages.reach, stages.cost, ridge, most=stages.rows, offset=offset, rng=rng
     )  # [ridged_minimum.1]
     slope = size * rate * (1 - rate)
-    known = {"weight": stages.weight, "tilt": stages.tilt, "reach": stages.reach, "log_odds": offset}
+    known = {"weight": stages.weight, "tilt": stages.tilt, "reach": stages.reach, "log_odds": offset, "size": size}
     bound, why = np.eye(many) / stages.weight, ENOUGH.format(enough)
     return RidgedFit.of((columns, centres, units), theta, np.eye(many), slope, bound, why=why, **known)

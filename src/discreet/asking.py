@@ -263,7 +263,8 @@ class Question:
     def _answered(self, found: Any, table: Table, rng: Randomness) -> Release[Any] | Groups:
         """Of a row for each person, in memory or where it is."""
         found, left_out = present(found, self.wanted.wants)
-        release = self._told(self._released(found, rng), left_out, table, rng)
+        release = self._released(found, rng)
+        release = self._told(release, left_out(), table, rng)
         return by_quantile(release) if self.wanted.of_dates else release
 
     def _told(self, release: Release[Any], left_out: int, table: Table | None, rng: Randomness) -> Release[Any]:

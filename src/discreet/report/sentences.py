@@ -23,6 +23,7 @@ from discreet.privacy.values import (
     Density,
     Matrix,
     Scalar,
+    Shapes,
     Shares,
     StepCurve,
     SyntheticTable,
@@ -194,7 +195,7 @@ def answer(asked: str, shown: Shown) -> str:
             across = f"{len(rows)} bins from {number(float(edges[0]))} to {number(float(edges[-1]))}"
             band = "" if shown.interval is None else f"; {_covers(shown, 'the band covers')}"
             return f"{_capital(asked)}: a density of {across}, highest from {highest.name}{band}."
-        case ClassCounts() | Clusters() | Components() | StepCurve() | SyntheticTable() as found:
+        case ClassCounts() | Shapes() | Clusters() | Components() | StepCurve() | SyntheticTable() as found:
             return f"{_capital(asked)}: {found.describe()}"
         case Matrix(cells=cells):
             few = replace(shown, numbers=unsure(shown), value=None)

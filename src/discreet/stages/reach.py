@@ -15,6 +15,8 @@ Promise
     [reach.4] Each side's share of the mean beyond R is at most its `allowance` if its tail beyond `far` is no heavier
          than an exponential distribution of the slope that was found; on the side where all far records are, of 2 to
          2.5 times that slope.
+    [reach.5] A mean is `allowed` to be that of all values if 1.5 scales of noise more records than were counted, twice
+         as far out as R on average, would move it by no more than a third of half its interval.
 Why
     [reach.1] Adaptive composition: [locate.1], [reach.2], counts of which one record moves one by 1 (both, one up and
     one down, under REPLACE), 1 or 2 in L1, and one more count, which a record moves by 1 under both: [additive.1]. Each
@@ -36,9 +38,9 @@ Why
     heavier the mean is off by a third of half its interval at most, and 95% of intervals come to 90% at worst, to 94%
     if the index is 3. Records far beyond 2 R, and too few to be counted, can still be missed.
 Needs
-    n epsilon of 180, twice that under REPLACE, for a centre up to a million standard deviations from 0: (share / 2) n
-    epsilon must exceed about 25 nats there and 9 near 0; 120 where the mean is declared to be within a hundred standard
-    deviations of 0: 14 nats. m0 = 28 / (share epsilon), or a third of the records.
+    n epsilon of 180, twice that under REPLACE, for a centre up to a million standard deviations from 0: 25 nats of
+    (share / 2) n epsilon, and 9 near 0; 120 where the mean is declared to be within a hundred: 14 nats. m0 = 28 /
+    (share epsilon), or a third of the records.
 Accuracy
     R leaves about sqrt(2) b records beyond it, b the scale of the noise on a sum of values in [-1, 1]: there bias and
     noise are of one size. With `past` it is wider, if its noise is still below 0.3 standard errors of sampling. `far`
@@ -64,6 +66,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import enough, fitting_bits
+from discreet.stages.distance_grid import LN2, PARTS, TOP, body_prior, edge, far_prior
 from discreet.stages.locate import middle, sided_cells
 from discreet.tables.streams import Numbers
 
@@ -78,14 +81,15 @@ PAST, MOST_PAST = Fraction(1, 4), Fraction(1, 2)  # of what is left for sums
 SCALES: Final = 1.5  # of the noise on that number: so many more may be there
 SHIFT: Final = 1 / 3  # of half an interval, by which those beyond the radius may move the mean
 QUIET, USUAL = 0.3, 1.25  # standard errors of noise that go unnoticed; median distances in a deviation, at least
-PARTS: Final = 3  # binary digits: eight grid points in each octave
-TOP: Final = (2047 << PARTS) - 8 * 27  # grid points: up to 1e300
 GRAIN: Final = 384  # parts of a record in which scores are counted: halves and thirds are whole
 ENDED: Final = 0.4  # of the records expected beyond the far distance
+FEW: Final = 0.02  # of all records: if no more may differ from the centre it stands for them
 CUT: Final = 100  # nats at which scores are cut
-AT_ZERO, WITHIN = 0.25, 0.03  # the prior of the distance 0: of the far one, and of the body
 ENDLESS: Final = "the data reach beyond 1e299; rescale them, or give public bounds"
-LN2: Final = math.log(2)
+RARE: Final = (
+    "all but {} of about {} people have the value {}: too few differ to see how far. Ask for the share of those who "
+    "differ (proportion), give public bounds=(low, high), bring more rows, or ask for a larger epsilon"
+)
 Steps = npt.NDArray[np.int64]
 
 
@@ -163,13 +167,12 @@ class Tail:
 
     @property
     def rare(self) -> str | None:
-        """Why there is no telling how far the data reach, if nearly all of them are at the centre: but not all."""
-        if self.far or self.counted <= 5 * self.doubt:
+        """Why there is no telling how far the data reach, if nearly all are at the centre, and others may be."""
+        clear, most = self.counted > 5 * self.doubt, self.counted + SCALES * self.doubt
+        if self.far or (not clear and most <= FEW * self.size):
             return None
-        return (
-            f"all but about {round(self.counted)} of about {self.size} people have the value {show(self.centre)}: too "
-            "few differ to see how far. Give public bounds=(low, high), bring more rows, or ask for a larger epsilon"
-        )
+        differ = f"about {round(self.counted)}" if clear else f"hardly more than {round(most)}"
+        return RARE.format(differ, self.size, show(self.centre))
 
     @property
     def unseen(self) -> str:
@@ -254,9 +257,8 @@ class Tail:
     @property
     def hardly(self) -> float | None:
         """Hardly more records than this are beyond the radius; None where nobody asked. [reach.5]"""
-        if self.past is None:
-            return None
-        return max(self.past, 0.0) + SCALES / float(self.stages.part("past", Laplace).epsilon)  # [reach.5]
+        scale = 1 / float(self.stages.part("past", Laplace).epsilon) if "past" in self.stages else 0.0
+        return None if self.past is None else max(self.past, 0.0) + SCALES * scale  # [reach.5]
 
     def allowed(self, half: float) -> tuple[float, float] | None:
         """How far the mean may be below and above that of clipped values with half such an interval; None: too far."""
@@ -345,11 +347,6 @@ def find_tail(
     return replace(tail, past=found / 2**bits)
 
 
-def edge(place: int) -> float:
-    """The grid point of this number: 0, then eight in every octave."""
-    return float(np.array([place << (52 - PARTS)], dtype=np.int64).view(np.float64)[0])
-
-
 def farther(values: Numbers, centre: float) -> tuple[Steps, Steps]:
     """How many records lie above the centre, and below, farther from it than each grid point. [reach.1], [reach.2]"""
     counts = np.zeros((2, (2047 << PARTS) + 1), dtype=np.int64)
@@ -362,24 +359,6 @@ def farther(values: Numbers, centre: float) -> tuple[Steps, Steps]:
 def beside(sides: tuple[Steps, Steps], place: int) -> tuple[int, int]:
     """How many records lie above the centre, and below, farther from it than a grid point. [reach.1]"""
     return int(sides[0][place]), int(sides[1][place])
-
-
-def far_prior() -> npt.NDArray[np.float64]:
-    """Nats of each grid point: a Cauchy distribution of octaves around 1, and 0 itself."""
-    octave = (np.arange(TOP) >> PARTS) - 1023
-    weight = 1 / (1 + (octave / 10.0) ** 2)
-    weight[0] = 0.0
-    weight *= (1 - AT_ZERO) / weight.sum()
-    weight[0] = AT_ZERO
-    return np.asarray(-np.log(weight))
-
-
-def body_prior(place: int) -> npt.NDArray[np.float64]:
-    """Nats of each grid point up to the far distance: even over two octaves, then half as much for each below."""
-    below = np.maximum(((place - np.arange(place + 1)) >> PARTS) - 1, 0)
-    nats: npt.NDArray[np.float64] = LN2 * below.astype(np.float64) + math.log(3 << PARTS)
-    nats[0] = -math.log(WITHIN)
-    return nats
 
 
 def on_grid(

@@ -13,6 +13,7 @@ from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.release import Groups, Release
+from discreet.privacy.value_shapes import Shapes
 from discreet.privacy.values import (
     ClassCoefficients,
     ClassCounts,
@@ -41,6 +42,7 @@ from discreet.tables.streams import Engine
 __all__ = [
     "Asking",
     "ab_test",
+    "additive_model",
     "anova",
     "closeness_test",
     "correlation",
@@ -128,6 +130,40 @@ def ab_test(
     ... )
     >>> r.value.decide(0.01), r.value.as_planned
     (True, True)
+    """
+
+def additive_model(
+    X: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    delta: Number,
+    classes: Sequence[Any],
+    bounds: Any = None,
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    bins: int = 16,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Shapes]:
+    """An additive model of two classes, as boosted trees of one column each: what the bins of each column add to the
+    log odds, with an interval for each bin. No bounds needed; delta > 0.
+
+    `classes` are the two public labels in `y`, that of no first; rows with any other do not count. `levels` lists the
+    public categories of columns by name; all other columns are numbers, with `bins` bins. Where these are is found, or
+    follows from public `bounds`: a pair for all columns of numbers, or a dictionary by name, as {"age": (0, 90)}. An
+    entry that is missing has a bin of its own: give missing="keep" to count such rows. The value predicts:
+    `.predict(X)` and `.predict_proba(X)`, which have no interval: ask on rows that were kept apart for the
+    `proportion` that is right.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 97, k % 11] for k in range(9000)])
+    >>> y = (abs(x[:, 0] - 48) + np.arange(9000) % 40 > 45).astype(int)
+    >>> r = discreet.additive_model(x, y, epsilon=2.0, delta=1e-6, classes=[0, 1], rng=discreet.Seeded(1))
+    >>> r.value.predict([[5, 3], [48, 3], [95, 3]]).tolist()
+    [1, 0, 1]
     """
 
 def anova(
@@ -810,7 +846,8 @@ def logistic_regression(
     what finding scales costs. `weights`, `clusters` and `strata` are as in `linear_regression`; `offset` is a column
     that is added to the log odds; all need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a
     `ridge`), "descent" needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and
-    why. confidence=None saves the budget of intervals.
+    why. With a delta "auto" answers with a ridge where people are too few for coefficients without one, and the first
+    line says so. confidence=None saves the budget of intervals.
 
     >>> import discreet
     >>> import numpy as np
@@ -1577,6 +1614,36 @@ class Asking:
         Example: session.ab_test("age", "sex", treatment='new', control='old', epsilon=0.5)
         """
 
+    def additive_model(
+        self,
+        X: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number,
+        classes: Sequence[Any],
+        bounds: Any = None,
+        levels: Mapping[str, Sequence[Any]] | None = None,
+        bins: int = 16,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Shapes]:
+        """An additive model of two classes, as boosted trees of one column each: what the bins of each column add to the
+        log odds, with an interval for each bin. No bounds needed; delta > 0.
+
+        `classes` are the two public labels in `y`, that of no first; rows with any other do not count. `levels` lists the
+        public categories of columns by name; all other columns are numbers, with `bins` bins. Where these are is found, or
+        follows from public `bounds`: a pair for all columns of numbers, or a dictionary by name, as {"age": (0, 90)}. An
+        entry that is missing has a bin of its own: give missing="keep" to count such rows. The value predicts:
+        `.predict(X)` and `.predict_proba(X)`, which have no interval: ask on rows that were kept apart for the
+        `proportion` that is right.
+
+        Example: session.additive_model(["age", "bmi"], "bmi", classes=[0, 1], epsilon=0.5, delta=1e-6)
+        """
+
     @overload
     def correlation(
         self,
@@ -2300,7 +2367,8 @@ class Asking:
         what finding scales costs. `weights`, `clusters` and `strata` are as in `linear_regression`; `offset` is a column
         that is added to the log odds; all need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a
         `ridge`), "descent" needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and
-        why. confidence=None saves the budget of intervals.
+        why. With a delta "auto" answers with a ridge where people are too few for coefficients without one, and the first
+        line says so. confidence=None saves the budget of intervals.
 
         Example: session.logistic_regression("bmi ~ age", epsilon=0.5)
         """

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 from benchmarks.cluster_questions import rows
 
 from discreet.engines import Dask, Spark
-from discreet.engines.dask import CLOSED
+from discreet.engines.dask import lasting
 from discreet.engines.spark import check_java
 from discreet.errors import BadInput
+from discreet.stages import locate
 from discreet.tables import far_exchange
 
 
@@ -27,19 +29,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def dask() -> Iterator[Any]:
-    from dask.distributed import Client, LocalCluster
+    from dask.distributed import Client
 
-    with (
-        LocalCluster(2, threads_per_worker=1, processes=True, **CLOSED) as cluster,
-        Client(cluster) as client,
-    ):
+    with lasting(2) as cluster, Client(cluster) as client:
         yield Dask(client)
 
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several buckets of people, however small the table is."""
+    """Several buckets of people, and a choice of rows at public places, however small the table is."""
     monkeypatch.setattr(far_exchange, "LONG", 700)
+    monkeypatch.setattr(locate, "some_places", partial(few_places, locate.some_places))
+
+
+def few_places(places: Callable[[int, int], Any], size: int, wanted: int) -> Any:
+    return places(size, min(wanted, 99))
 
 
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # of Java: to start soon, not to run for long

@@ -1,10 +1,10 @@
-"""`discreet demo`: the whole story on built-in real data: a profile, a plan, a release, a report, a refusal."""
+"""`discreet demo`: the story on built-in real data: a profile, a plan, answers, a country's survey, a refusal."""
 
 import shutil
 from dataclasses import KW_ONLY, dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from discreet.accounting.filter import Budget
 from discreet.cli import reports
@@ -16,8 +16,12 @@ from discreet.plan.profile import describe
 from discreet.privacy.exact import show
 from discreet.session import open as open_table
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 FOLDER: Final = "discreet-demo"
 DATA: Final = ("nhanes.parquet", "nhanes_plan.toml")
+COUNTRY: Final = ("nhanes_cholesterol.parquet", "nhanes_cholesterol_plan.toml")  # with the survey's weights
 LEDGER: Final = "study.ledger"
 POPULATION: Final = "nhanes 2017-18"
 BUDGET: Final = 2.5
@@ -32,6 +36,7 @@ class Story:
     _: KW_ONLY
     profile: dict[str, Any] = field(default_factory=dict)
     release: dict[str, Any] = field(default_factory=dict)
+    country: dict[str, Any] = field(default_factory=dict)
     charged_again: bool = True
     refusal: str = ""
     sound: bool = False
@@ -47,7 +52,7 @@ def prepare(out: Path | None) -> Path:
     folder = out or _unused(Path(FOLDER))
     try:
         folder.mkdir(parents=True, exist_ok=False)
-        for name in DATA:
+        for name in (*DATA, *COUNTRY):
             shutil.copyfile(str(files("discreet.datasets").joinpath(name)), folder / name)
     except FileExistsError:
         raise BadInput(f"{folder} is there already; give a new folder with --out") from None
@@ -79,8 +84,9 @@ def run(out: Path | None, seed: int | None, *, quiet: bool) -> Story:
     story = Story(prepare(out))
     table, plan, ledger = (story.folder / name for name in (*DATA, LEDGER))
     console.print(
-        f"Private answers about [bold]8,366 people[/] of the US health survey NHANES 2017-18, who have a budget of "
-        f"epsilon {show(BUDGET)} in all."
+        "Private answers about [bold]8,366 people[/] of the US health survey NHANES 2017-18 and, with the weights of "
+        "that of 2009-10, about [bold]the United States[/]. Each table of people has a budget of epsilon "
+        f"{show(BUDGET)} in all."
     )
     chapter(1, "What is in the table?", f"discreet describe {DATA[0]} --epsilon 1 --ledger {LEDGER} ...")
     with watching(None, quiet=quiet) as watch:
@@ -108,13 +114,15 @@ def run(out: Path | None, seed: int | None, *, quiet: bool) -> Story:
         story.release, written = reports.release(bound, folder, rng=rng, watch=watch)
     if not quiet:
         reports.show_answers(story.release, [path.relative_to(story.folder) for path in written])
-    chapter(4, "The same plan again: stored answers, at no cost", f"discreet release {DATA[1]} --yes --force")
+    chapter(4, "The United States: a survey's weights, strata and clusters", f"discreet release {COUNTRY[1]} --yes")
+    story.country = _country(story.folder, rng, console)
+    chapter(5, "The same plan again: stored answers, at no cost", f"discreet release {DATA[1]} --yes --force")
     _again(story, bound, ledger)
     console.print("The same answers; nothing was charged." if not story.charged_again else "It was charged again.")
-    chapter(5, "One question too many", f'session.mean("total_cholesterol", epsilon={ASKED:g})')
+    chapter(6, "One question too many", f'session.mean("total_cholesterol", epsilon={ASKED:g})')
     story.refusal = _refused(table, ledger)
     console.print(Text(f"Refused: {story.refusal}"))
-    chapter(6, "What an auditor sees", f"discreet ledger verify {LEDGER}")
+    chapter(7, "What an auditor sees", f"discreet ledger verify {LEDGER}")
     with Ledger(ledger) as book:
         verdict = book.verify()
         balance = book.balance(POPULATION)
@@ -123,14 +131,28 @@ def run(out: Path | None, seed: int | None, *, quiet: bool) -> Story:
     console.print(Text(str(verdict)))
     console.print(Text(f"\nThe report, the plan and the ledger are in {story.folder}; open release/report.html."))
     console.print("What an epsilon means: [bold]discreet explain --epsilon 2.5 --delta 1e-5[/]")
-    console.print(
-        "NHANES is a weighted survey; the package that this extract is made from leaves its weights out. So intervals "
-        "are about a population that these people were drawn from at random, which is not the United States. With "
-        "weights=, clusters= and strata= they are: docs/how-to-surveys.md."
-    )
     if seed is not None:
         console.print("[bold red]Not for publication: the noise was seeded.[/]")
     return story
+
+
+def _country(folder: Path, rng: Seeded | None, console: "Console") -> dict[str, Any]:
+    """What a weighted sample of its people says about a country."""
+    console.print(
+        "The answers above are about people like those in the file, which has no weights. In the survey of 2009-10 "
+        "each person stands for a known number of people of the United States, so these are about the country:\n"
+    )
+    bound = reports.load(folder / COUNTRY[1])
+    out = folder / "country"
+    reports.check_writable(out, force=False)
+    with watching(len(bound.priced.questions), quiet=console.quiet) as watch:
+        answers, written = reports.release(bound, out, rng=rng, watch=watch)
+    if not console.quiet:
+        reports.show_answers(answers, [path.relative_to(folder) for path in written])
+    console.print(
+        "\nWithout privacy the estimate for adults is 13.6%; the survey's own report has 13.4%, adjusted for age."
+    )
+    return answers
 
 
 def _again(story: Story, bound: Any, ledger: Path) -> None:

@@ -1,11 +1,14 @@
 """Real data about people that ships with the package, and its public schema.
 
-`load_nhanes()` gives the NHANES 2017-18 extract: 8,366 people, one row each, 12 columns. Its columns, its
-source and the conditions of its use are described in `NHANES.md` beside this file.
+`load_nhanes()` gives the NHANES 2017-18 extract: 8,366 people, one row each, 12 columns, no survey weights.
+`load_nhanes_cholesterol()` gives 8,591 people of NHANES 2009-10, one row each, 7 columns, with the survey's weights,
+clusters and strata: with them numbers are about the population of the United States. Their columns, their sources and
+the conditions of their use are described in `NHANES.md` and `NHANES_CHOLESTEROL.md` beside this file.
 
-The constants below are the *public* side of the table: what anybody may know before the first row is read.
-They were written from the survey's codebook and from physiology. None of them is computed from the data, so
-they may be given to a mechanism as its `categories=` or `bounds=` without spending any privacy budget.
+The constants below are the *public* side of the tables: what anybody may know before the first row is read.
+They were written from the survey's codebooks and from physiology. None of them depends on what was asked of or
+measured on a person, so they may be given to a mechanism as its `categories=`, `bounds=`, `design=` or
+`largest_weight=` without spending any privacy budget.
 """
 
 from collections.abc import Mapping
@@ -15,7 +18,18 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["NHANES_BOUNDS", "NHANES_CATEGORIES", "NHANES_COLUMNS", "NHANES_UNITS", "load_nhanes"]
+__all__ = [
+    "NHANES_BOUNDS",
+    "NHANES_CATEGORIES",
+    "NHANES_CHOLESTEROL_CATEGORIES",
+    "NHANES_CHOLESTEROL_COLUMNS",
+    "NHANES_CHOLESTEROL_DESIGN",
+    "NHANES_CHOLESTEROL_LARGEST_WEIGHT",
+    "NHANES_COLUMNS",
+    "NHANES_UNITS",
+    "load_nhanes",
+    "load_nhanes_cholesterol",
+]
 
 NHANES_COLUMNS: Final[tuple[str, ...]] = (
     "age",
@@ -89,6 +103,34 @@ NHANES_UNITS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """For each numeric column its unit."""
 
+NHANES_CHOLESTEROL_COLUMNS: Final[tuple[str, ...]] = (
+    "stratum",
+    "cluster",
+    "weight",
+    "sex",
+    "age_group",
+    "race_ethnicity",
+    "high_cholesterol",
+)
+"""The columns of the table of 2009-10, in order."""
+
+NHANES_CHOLESTEROL_CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "sex": ("Male", "Female"),
+        "age_group": ("6 to 19", "20 to 39", "40 to 59", "60 and over"),
+        "race_ethnicity": ("Hispanic", "Non-Hispanic White", "Non-Hispanic Black", "Other or multiracial"),
+    }
+)
+"""For each categorical column of the table of 2009-10 every answer."""
+
+NHANES_CHOLESTEROL_DESIGN: Final[Mapping[int, tuple[int, ...]]] = MappingProxyType(
+    {stratum: (1, 2, 3) if stratum == 86 else (1, 2) for stratum in range(75, 90)}
+)
+"""The design of the sample of 2009-10, for `design=`: the clusters of each stratum, as the survey publishes them."""
+
+NHANES_CHOLESTEROL_LARGEST_WEIGHT: Final = 160_000.0
+"""A round number that no weight of that sample exceeds, for `largest_weight=`; weights are set by the survey."""
+
 
 def load_nhanes() -> "pa.Table":
     """The NHANES 2017-18 extract: 8,366 people, one row each, 12 columns.
@@ -98,8 +140,9 @@ def load_nhanes() -> "pa.Table":
     refused or not known.
 
     The people were sampled with unequal probabilities and the table carries no survey weights: numbers
-    computed from it describe these people, not the population of the United States. Use it for statistics
-    only, and make no attempt to identify anybody; `NHANES.md` gives the conditions and the citation.
+    computed from it describe these people, not the population of the United States; those of
+    `load_nhanes_cholesterol()` do. Use it for statistics only, and make no attempt to identify anybody;
+    `NHANES.md` gives the conditions and the citation.
 
     >>> table = load_nhanes()
     >>> table.num_rows, table.num_columns
@@ -107,10 +150,34 @@ def load_nhanes() -> "pa.Table":
     >>> table.column_names == list(NHANES_COLUMNS)
     True
     """
+    return _read("nhanes.parquet")
+
+
+def load_nhanes_cholesterol() -> "pa.Table":
+    """High cholesterol in NHANES 2009-10, with the survey's weights: 8,591 people, one row each, 7 columns.
+
+    These are people of 6 and over. `weight` is how many people of the United States each one stands for; `stratum`
+    and `cluster` say how they were drawn. Given as `weights=`, `strata=` and `clusters=`, with the public
+    `NHANES_CHOLESTEROL_DESIGN`, they make an interval about the civilian population of the United States that does
+    not live in institutions. `high_cholesterol` is true for a total cholesterol over 240 mg/dL; a null means not
+    measured. Use it for statistics only, and make no attempt to identify anybody; `NHANES_CHOLESTEROL.md` gives
+    the conditions and the citation.
+
+    >>> table = load_nhanes_cholesterol()
+    >>> table.num_rows, table.num_columns
+    (8591, 7)
+    >>> round(sum(table["weight"].to_pylist()) / 1e6)               # million people
+    277
+    """
+    return _read("nhanes_cholesterol.parquet")
+
+
+def _read(name: str) -> "pa.Table":
+    """A table beside this file."""
     from importlib.resources import files
 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    content = files(__name__).joinpath("nhanes.parquet").read_bytes()
+    content = files(__name__).joinpath(name).read_bytes()
     return pq.ParquetFile(pa.BufferReader(content)).read()

@@ -28,6 +28,7 @@ from discreet.privacy.values import (
     Matrix,
     MultivariateNormal,
     Scalar,
+    Shapes,
     Shares,
     StepCurve,
     SyntheticTable,
@@ -129,7 +130,7 @@ def marks(shown: Shown) -> list[Mark]:
             one_scale = isinstance(value, Components) or (isinstance(value, Vector) and value.one_scale)
             chance = [Chance(value.p_value)] if isinstance(value, Comparison) else []
             return [PointMarks(rows, together=one_scale), *chance]
-        case Coefficients() | ClassCoefficients() if rows:
+        case Coefficients() | ClassCoefficients() | Shapes() if rows:
             return [PointMarks(rows, zero=True)]
         case Counts() | ClassCounts() | SyntheticTable() if rows:
             return [Bars(_of_one_sort(value, rows), "count")]
@@ -151,7 +152,7 @@ def marks(shown: Shown) -> list[Mark]:
         case Distribution() if rows:
             return [Bars(rows, "share")] if _shares(rows) else [PointMarks(rows, together=False)]
         case TestResult() if 0 <= value.p_value <= 1:
-            return [Chance(value.p_value)]
+            return [*([PointMarks(rows)] if rows and rows[0].barred else []), Chance(value.p_value)]
     return []
 
 

@@ -33,6 +33,7 @@ Merge = Callable[[R, R], R]
 Pointwise = Callable[..., Any]  # of a piece of rows
 MANY: Final = 1 << 21  # entries from which a second thread is worth its start
 THREADS: Final = 4  # at most
+CHANGED: Final = "the data changed while they were read; ask again when nobody writes to them"
 
 
 class Part(Protocol):
@@ -74,6 +75,10 @@ class Remote(Protocol):
         ...
 
 
+Number = tuple[int, int]  # of a piece: of its part, and of the pieces of that one
+Gather = Callable[[Callable[[Number, Any], Any]], list[Any]]
+
+
 class Stream:
     """A column, or rows of several, too long to hold: the length, and its pieces, in order, as often as they are asked.
 
@@ -81,15 +86,16 @@ class Stream:
     of columns each if they are of two dimensions; of categories objects, missing ones as None; or, where `kind` is
     dict, columns by name. A mechanism that takes a stream folds it: how it is cut changes nothing. `part`, if there is
     one, gives the entries from one place up to another without reading the others. `remote` folds it where it is, if
-    that is not here; `glance` then gives a few entries, to guess by. What is `left` of another stream has no length
-    until it is asked for one or read: its first pass counts it.
+    that is not here; `glance` then gives a few entries, to guess by, and `gather` what a function makes of each piece
+    and its number, there, in order. What is `left` of another stream has no length until it is asked for one or read:
+    its first pass counts it.
 
     >>> stream = Stream(4, lambda: iter([np.array([1.0, 2.0]), np.array([3.0, np.nan])]))
     >>> len(stream), sum(len(piece) for piece in stream)
     (4, 4)
     """
 
-    __slots__ = ("_pieces", "_size", "_whole", "glance", "kind", "known", "part", "remote")
+    __slots__ = ("_pieces", "_size", "_whole", "gather", "glance", "kind", "known", "part", "remote")
 
     def __init__(
         self,
@@ -100,9 +106,10 @@ class Stream:
         *,
         kind: type = np.float64,
         glance: Callable[[int], Any] | None = None,
+        gather: Gather | None = None,
         whole: "Stream | None" = None,
     ) -> None:
-        self.glance, self._whole = glance, whole
+        self.glance, self.gather, self._whole = glance, gather, whole
         self._size, self._pieces, self.part, self.remote, self.kind = size, pieces, part, remote, kind
         self.known: dict[float, Any] = {}  # orders that were begun by the pass that counted it, by their default
 
@@ -143,7 +150,7 @@ class Stream:
             if seen == len(self._whole):  # then later passes need not look for whom to leave out
                 self._pieces, self.part = self._whole.__iter__, self._whole.part
         if seen != self._size:  # sizes and sums would be about two different tables
-            raise BadInput("the data changed while they were read; ask again when nobody writes to them")
+            raise BadInput(CHANGED)
 
     def some(self, wanted: int) -> Any:
         """A few entries from its beginning, to guess by; none if that takes a pass."""
@@ -304,8 +311,9 @@ def mapped(function: Pointwise, values: Stream, size: int, kind: type | None = N
     """A function of rows that may leave some out, of which `size` are left."""
     remote = None if values.remote is None else partial(_mapped, values.remote, function)
     glance = None if values.glance is None else partial(_seen_through, function, values.glance)
-    found = values.kind if kind is None else kind
-    return Stream(size, lambda: (function(piece) for piece in values), remote=remote, kind=found, glance=glance)
+    gather = None if values.gather is None else partial(_gathered, values.gather, function)
+    more: dict[str, Any] = {"kind": values.kind if kind is None else kind, "glance": glance, "gather": gather}
+    return Stream(size, lambda: (function(piece) for piece in values), remote=remote, **more)
 
 
 def chosen(function: Pointwise, values: Any, kind: type | None = None) -> Any:
@@ -367,6 +375,14 @@ def _one_by_one(remotes: list[Remote], kernel: Kernel[R], merge: Merge[R]) -> R:
 
 def _seen_through(function: Pointwise, glance: Callable[[int], Any], wanted: int) -> Any:
     return function(glance(wanted))
+
+
+def _gathered(gather: Gather, function: Pointwise, work: Callable[[Number, Any], Any]) -> list[Any]:
+    return gather(partial(_seen, function, work))
+
+
+def _seen(function: Pointwise, work: Callable[[Number, Any], R], number: Number, piece: Any) -> R:
+    return work(number, function(piece))
 
 
 def _mapped(remote: Remote, function: Pointwise, kernel: Kernel[R], merge: Merge[R]) -> R:

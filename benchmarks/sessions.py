@@ -20,7 +20,7 @@ from unittest.mock import patch
 import numpy as np
 
 from discreet.accounting.compose import implies
-from discreet.asking import People, Question
+from discreet.asking import Question
 from discreet.audit.replay import Recorder, Replayer, _DivergedError, trace, watch
 from discreet.audit.worlds import HOSTILE
 from discreet.errors import DiscreetError
@@ -28,6 +28,7 @@ from discreet.noise.randomness import Request, Seeded
 from discreet.privacy.exact import exact
 from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Loss, compose
+from discreet.privacy.people import People
 from discreet.session import asked
 from discreet.tables.opening import read
 from discreet.tables.table import Table

@@ -101,6 +101,10 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # a 
         lambda session: session.mean("x", groupby="sex", epsilon=1.0),
         lambda session: session.mean("x", groupby="sex", keys=["F", "M"], epsilon=1.0),
     ),
+    "between: The two public groups": (
+        lambda session: session.difference("x", "sex", epsilon=1.0),
+        lambda session: session.difference("x", "sex", between=("F", "M"), epsilon=1.0),
+    ),
     "needs delta": (
         lambda session: session.covariance(["x", "y"], epsilon=1.0),
         lambda session: session.covariance(["x", "y"], epsilon=1.0, delta=1e-6),

@@ -12,12 +12,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from discreet.asking import HALVED, People, Price, labelled, prepare, price
+from discreet.asking import HALVED, Price, labelled, prepare, price
 from discreet.errors import BadInput, meant
 from discreet.privacy.declaration import Columns, Kind, Statistic, declared
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.mechanism import Randomness, check_machine
 from discreet.privacy.parameters import documented, untyped
+from discreet.privacy.people import OneWord, People
 from discreet.privacy.release import Release
 from discreet.tables.entries import column, key, numbers
 from discreet.tables.frames import Held, check_numbers, from_mapping
@@ -281,11 +282,12 @@ def _of_samples(statistic: Statistic, ours: Mapping[str, Any], arguments: Mappin
     total = sum(len(values) for values in read.values())
     priced = price(statistic, people, facts, options, part=drops, size=lambda: total)
     check_budget(priced.guarantee.epsilon, priced.guarantee.delta, priced.size)
-    notes = [HALVED] if priced.halved else []
-    return Posed(
-        priced,
-        lambda rng: labelled(priced.mechanism.release(statistic.rows(read), rng), priced.guarantee, notes, None),
-    )
+    notes, word = [HALVED] if priced.halved else [], OneWord(people.unit, people.units, str(options))
+
+    def answered(rng: Randomness) -> Release[Any]:
+        return word.of(labelled(priced.mechanism.release(statistic.rows(read), rng), priced.guarantee, notes, None))
+
+    return Posed(priced, answered)
 
 
 def _absent(values: Any) -> Any:

@@ -48,6 +48,7 @@ from discreet.privacy.exact import exact, is_number, show
 from discreet.privacy.guarantee import SMALLEST_EPSILON, Guarantee, Neighbours, check_budget
 from discreet.privacy.loss import Approximate, Laplace, Loss, alongside, delta_of_one
 from discreet.privacy.mechanism import Mechanism, Randomness, by_group, check, check_machine, in_full
+from discreet.privacy.people import OneWord, People
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.values import TestResult, plain
 from discreet.subsample.block_exchange import FarTable
@@ -71,28 +72,6 @@ HALVED: Final = (
 LEFT_OUT: Final = "entries that are missing, or not of the kind that is needed, are not counted: few may be numbers"
 
 
-@dataclass(frozen=True, slots=True)
-class People:
-    """Whose rows they are: the column that says so, what one of them is called, and which change is hidden."""
-
-    person: str | None
-    unit: str
-    neighbours: Neighbours
-
-    @classmethod
-    def of(cls, person: str | None, unit: object, neighbours: object) -> "People":
-        """With the usual word, if none is given."""
-        word = ("row" if person is None else "person") if unit is None else unit
-        if not isinstance(word, str):
-            raise BadInput(
-                f"unit is of type {type(unit).__name__}; name what a row is, for example 'patient'. For people with "
-                "several rows open a session with person=, or use discreet.fit"
-            )
-        if not word.strip():
-            raise BadInput("unit is an empty text; name what a row is, for example 'patient'")
-        return cls(person, word, Neighbours(neighbours))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
     """A mechanism, what it is asked under, and what it costs with the finding of groups."""
@@ -105,7 +84,7 @@ class Price:
     halved: bool = False  # [asking.2]
     finder: Any = None
 
-    def check(self, title: str) -> None:
+    def check(self, title: str, word: Callable[[str], str] = str) -> None:
         """BadInput or Refused for what options, or a public number of people, do not allow; nothing is read."""
         check_machine(self.mechanism)
         ran = self.mechanism.guarantee
@@ -114,7 +93,7 @@ class Price:
         try:
             check(self.mechanism, self.size)
         except Refused as error:
-            raise Refused(f"{title}: {in_full(str(error), self.guarantee, ran)}. Nothing was charged") from None
+            raise Refused(f"{title}: {word(in_full(str(error), self.guarantee, ran))}. Nothing was charged") from None
 
 
 def price(
@@ -221,7 +200,15 @@ class Question:
         words += "" if self.grouping is None else f" by {self.grouping.said}"
         folds = self.people.person is not None and not self.statistic.blocks
         keyed = () if self.grouping is None else self.grouping.by
-        return words + (self.wanted.of_each(self.where, keyed) if folds else "")
+        return words + (self.wanted.of_each(self.people.unit, self.where, keyed) if folds else "")
+
+    @property
+    def _word(self) -> OneWord:
+        """For whom the answer is about."""
+        named = [self.wanted.names, *(() if self.where is None else [self.where.text])]
+        named += [] if self.grouping is None else [self.grouping.said]
+        whole = self.statistic.blocks and self.people.person is not None
+        return OneWord(self.people.unit, self.people.units, " ".join([*named, str(self.arguments)]), whole)
 
     def __repr__(self) -> str:
         return f"{self.title}. It costs {self.price.guarantee}. Nothing is charged yet, and no row was read."
@@ -245,7 +232,7 @@ class Question:
 
         if not implies(self.price.loss, self.price.guarantee):
             raise DiscreetError(f"{self.statistic.name} would cost more than it says; nothing was read")
-        self.price.check(self.title)
+        self.price.check(self.title, self._word)
 
     def answer(self, table: Table, rng: Randomness) -> Release[Any] | Groups:
         """Read and draw; call this only when it is paid for."""
@@ -276,7 +263,8 @@ class Question:
     def _answered(self, found: Any, table: Table, rng: Randomness) -> Release[Any] | Groups:
         """Of a row for each person, in memory or where it is."""
         found, left_out = present(found, self.wanted.wants)
-        release = self._told(self._released(found, rng), left_out, table, rng)
+        release = self._released(found, rng)
+        release = self._told(release, left_out(), table, rng)
         return by_quantile(release) if self.wanted.of_dates else release
 
     def _told(self, release: Release[Any], left_out: int, table: Table | None, rng: Randomness) -> Release[Any]:
@@ -310,12 +298,14 @@ class Question:
         release = release.named(self.wanted.columns) if not self.statistic.blocks else release
         if self.wanted.of_dates:
             release = as_dates(release)
-        return labelled(release, self.price.guarantee, notes, self.title if self.wanted.names or self.where else None)
+        name = self.title if self.wanted.names or self.where else None
+        return self._word.of(labelled(release, self.price.guarantee, notes, name))
 
     def _grouped(self, table: Table, grouping: Grouping, rng: Randomness) -> Groups:
-        notes = [f"each person is in one group, {grouping.rule}; each interval holds by itself, at its own confidence"]
+        holds = "each interval holds by itself, at its own confidence"
+        notes = [f"each {self.people.unit} is in one group, {grouping.rule}; {holds}"]
         if grouping.keys is None:
-            notes.append("the groups were found: those with few people are not shown")
+            notes.append(f"the groups were found: those with few {self.people.units} are not shown")
         whose: dict[str, Any] = {"where": self.where, "person": self.people.person, "folds": self._streams}
         keys, columns, left_out = by_members(table, self.wanted, grouping, partial(self._find, rng=rng), **whose)
         rows = [arranged(self.statistic, self.wanted, part, self.arguments) for part in columns]

@@ -36,7 +36,7 @@ import numpy as np
 from discreet.accounting.compose import implies
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.api import door
-from discreet.asking import People, Question, prepare
+from discreet.asking import Question, prepare
 from discreet.engines.addresses import engine_of
 from discreet.errors import BadInput, DiscreetError, NotAnswered
 from discreet.faces import Asking
@@ -47,6 +47,7 @@ from discreet.privacy.declaration import declared
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Loss
 from discreet.privacy.mechanism import Mechanism, Randomness, check_machine
+from discreet.privacy.people import People
 from discreet.privacy.release import Groups, Release
 from discreet.privacy.stored import recalled, recalled_groups
 from discreet.tables.arranging import held

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.cluster_questions import rows
 
 from discreet.engines import Dask, Spark
-from discreet.engines.dask import CLOSED
+from discreet.engines.dask import lasting
 from discreet.engines.spark import check_java
 from discreet.errors import BadInput
 from discreet.tables import far_exchange
@@ -27,12 +27,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def dask() -> Iterator[Any]:
-    from dask.distributed import Client, LocalCluster
+    from dask.distributed import Client
 
-    with (
-        LocalCluster(2, threads_per_worker=1, processes=True, **CLOSED) as cluster,
-        Client(cluster) as client,
-    ):
+    with lasting(2) as cluster, Client(cluster) as client:
         yield Dask(client)
 
 

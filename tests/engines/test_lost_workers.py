@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import discreet
 from discreet.engines import Dask
 from discreet.engines.dask import CLOSED
 from discreet.engines.retried import TRIES
@@ -39,6 +41,7 @@ class Client:
     """What Dask's client does, with the fate of each task by its number, over all tries."""
 
     fates: dict[int, str]
+    workers: int = 2
     started: int = 0
     cancelled: list[Any] = field(default_factory=list)
 
@@ -48,6 +51,10 @@ class Client:
 
     def cancel(self, futures: list[Any], force: bool) -> None:
         self.cancelled += futures
+
+    def wait_for_workers(self, wanted: int, timeout: float) -> None:
+        if self.workers < wanted:
+            raise TimeoutError("patient 4711")
 
     def submit(self) -> None: ...
 
@@ -76,6 +83,23 @@ def test_a_part_that_is_lost_in_every_try_ends_in_one_sentence(fate: str) -> Non
         Dask(client, limit=1e-3).fold(abs, both, [1, -2])
     assert (error.value.__cause__, error.value.__context__) == (None, None)
     assert client.started == 2 * TRIES
+
+
+@pytest.mark.claim("retried.1")
+def test_a_cluster_that_lost_all_its_workers_is_waited_for_once() -> None:
+    client = Client(dict.fromkeys(range(9), "never"), workers=0)
+    with pytest.raises(BadInput, match=LOST) as error:
+        Dask(client, limit=1e-3).fold(abs, both, [1, -2])
+    assert (error.value.__cause__, error.value.__context__) == (None, None)
+    assert client.started == len(client.cancelled) == 2
+    assert Dask(Client({0: "never"}, workers=0), limit=1e-3).map(abs, [-1, -2]) == [None, 2]
+
+
+def test_a_table_is_not_opened_where_nobody_works(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("x\n1\n")
+    Dask(Client({})).wait()
+    with pytest.raises(BadInput, match=r"Dask has had no worker for 0\.001 seconds; start some"):
+        discreet.open(tmp_path, engine=Dask(Client({}, workers=0), limit=1e-3), budget=1.0, ledger=":memory:")
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")

@@ -14,17 +14,27 @@ from discreet.accounting.filter import Budget
 from discreet.errors import LedgerFault
 from discreet.ledger import Ledger, database, examine, layout
 from discreet.ledger.database import Database
-from discreet.ledger.ledger_tables import IDENTITIES, LAYOUT, LAYOUTS, METADATA, PEOPLE, PUBLIC_HEADS, SERVICE, SOURCES
+from discreet.ledger.ledger_tables import (
+    CODES,
+    IDENTITIES,
+    LAYOUT,
+    LAYOUTS,
+    METADATA,
+    PEOPLE,
+    PUBLIC_HEADS,
+    SERVICE,
+    SOURCES,
+)
 from discreet.privacy.loss import Laplace
 
 ROOT = Path(__file__).parents[2]
-NEW = (LAYOUT, PUBLIC_HEADS, SOURCES, *SERVICE)  # tables that the first layout did not have
+NEW = (LAYOUT, PUBLIC_HEADS, SOURCES, CODES, *SERVICE)  # tables that the first layout did not have
 OLD = [table for table in METADATA.sorted_tables if table not in NEW]
 NEXT = """
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "0005", "0004"
+revision, down_revision = "0006", "0005"
 
 
 def upgrade():
@@ -64,14 +74,14 @@ def scripts(tmp_path: Path) -> Path:
     versions.mkdir(parents=True)
     for file in layout.SCRIPTS.rglob("*.py"):
         (versions.parent / file.relative_to(layout.SCRIPTS)).write_text(file.read_text())
-    (versions / "layout_0005.py").write_text(NEXT)
+    (versions / "layout_0006.py").write_text(NEXT)
     return versions.parent
 
 
 def in_future(monkeypatch: pytest.MonkeyPatch, scripts: Path) -> None:
     monkeypatch.setattr(layout, "SCRIPTS", scripts)
     for module in (layout, database):
-        monkeypatch.setattr(module, "LAYOUTS", (*LAYOUTS, "0005"))
+        monkeypatch.setattr(module, "LAYOUTS", (*LAYOUTS, "0006"))
 
 
 @pytest.mark.claim("layout.1")
@@ -96,7 +106,7 @@ def test_a_service_of_the_second_layout_keeps_its_people(place: Place, served: b
     person = {"name": "ann", "role": "analyst", "salt": "00", "password": "11", "active": True, "failures": 2}
 
     def older(connection: sa.Connection) -> None:
-        METADATA.drop_all(connection, tables=[SOURCES, IDENTITIES] if served else [SOURCES, *SERVICE])
+        METADATA.drop_all(connection, tables=[SOURCES, CODES, IDENTITIES] if served else [SOURCES, CODES, *SERVICE])
         connection.execute(sa.update(LAYOUT).values(version_num="0002"))
         if served:
             connection.execute(PEOPLE.insert().values(locked=0.0, made=1.0, **person))
@@ -164,7 +174,7 @@ def test_a_newer_layout_is_refused_before_anything_is_charged(place: Place, read
         pass
     before = rows(place)
     work(place, lambda c: c.execute(sa.update(LAYOUT).values(version_num="0107")))
-    with pytest.raises(LedgerFault, match=r"layout '0107'.*knows 0001 to 0004.*newer release.*install") as caught:
+    with pytest.raises(LedgerFault, match=r"layout '0107'.*knows 0001 to 0005.*newer release.*install") as caught:
         place.open(reading=reading)
     assert "secret" not in str(caught.value)
     with pytest.raises(LedgerFault, match="layout '0107'"):
@@ -185,7 +195,7 @@ def test_the_next_layout_is_reached_from_every_earlier_one(
     with place.open() as ledger:
         ledger.charge("people", Laplace(0.1), "another mean")
         assert ledger.verify().ok
-    assert found(place) == ("0005", True)
+    assert found(place) == ("0006", True)
     assert [len(part) for part in rows(place)] >= [len(part) for part in before]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: place.open().close(), range(4)))
@@ -197,7 +207,7 @@ def test_a_migration_that_breaks_leaves_the_ledger_as_it_was(
 ) -> None:
     first_layout(place)
     before = rows(place)
-    script = scripts / "versions" / "layout_0005.py"
+    script = scripts / "versions" / "layout_0006.py"
     script.write_text(NEXT + '    op.execute("SELECT * FROM nowhere")\n')
     with monkeypatch.context() as patch:
         in_future(patch, scripts)

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.noise import order_statistics as order
-from discreet.noise.order_statistics import MANY, Ordered, floats_at, order_statistics, places_of
+from discreet.noise.order_statistics import (
+    MANY,
+    Ordered,
+    counted_in_passing,
+    floats_at,
+    order_statistics,
+    places_of,
+    ranked,
+)
 from discreet.tables.streams import Stream
 
 LARGE = np.random.default_rng(0).normal(0, 1, MANY + 3)
@@ -87,3 +95,21 @@ def test_places_are_in_the_order_of_the_floats(listed: list[float]) -> None:
     filled = np.where(np.isnan(values), 3.0, values)
     assert np.array_equal(floats_at(places), filled)
     assert np.array_equal(np.sort(places), places[np.argsort(filled, kind="stable")])
+
+
+@pytest.mark.parametrize("room", [order.ROOM, 20_000, 100])
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_stream_is_counted_by_the_pass_that_looks_for_its_middle(
+    name: str, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(order, "ROOM", room)
+    values = SHAPES[name]
+    counted = Counted(np.insert(values, len(values) // 3, np.nan), 4)
+    stream = counted.stream.left(lambda piece: piece[~np.isnan(piece)])
+    counted_in_passing(stream, 0.0)
+    assert (len(stream), counted.passes) == (len(values), 1)
+    found, middle = ranked(stream, 0.0), len(values) // 2
+    assert np.array_equal(order_statistics(found, middle - 5, middle + 5), np.sort(values)[middle - 5 : middle + 5])
+    assert counted.passes == 1 or (room < len(values) and counted.passes <= 4)
+    assert isinstance(ranked(stream, 1.0), Ordered)
+    assert ranked(stream, 1.0) is not found  # of other missing entries nothing is known

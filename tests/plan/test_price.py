@@ -7,13 +7,14 @@ import pytest
 
 from discreet.accounting import compose
 from discreet.accounting.filter import Budget
-from discreet.asking import People, Question
+from discreet.asking import Question
 from discreet.errors import BadInput, OverBudget
 from discreet.plan.bound_plan import Bound
 from discreet.plan.pricing import price
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Composed
+from discreet.privacy.people import People
 from discreet.session import asked
 from discreet.tables.opening import read
 from discreet.tables.wanted import Terms

@@ -13,7 +13,6 @@ from benchmarks.sessions import Moved
 
 from discreet.accounting import compose
 from discreet.accounting.filter import Budget
-from discreet.asking import People
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput, OverBudget
 from discreet.ledger import Ledger
@@ -22,6 +21,7 @@ from discreet.plan.profile import ProfileQuestions, charged, describe, uncharged
 from discreet.privacy.exact import exact
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Composed
+from discreet.privacy.people import People
 from discreet.session import session_of
 from discreet.tables.opening import read
 from discreet.tables.table import Table

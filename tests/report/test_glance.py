@@ -28,8 +28,9 @@ def test_long_answers_are_cut_and_the_largest_counts_come_first() -> None:
     assert lines[-1].name == "and 2 more"
     counts = [int(line.value.replace(",", "")) for line in lines[:-1]]
     assert counts == sorted(counts, reverse=True)
-    (line,) = lines_of(entry_of(entry(records()["test_mean"])))
-    assert line.value.startswith("p ")
+    tested, effect = lines_of(entry_of(entry(records()["test_mean"])))
+    assert tested.value.startswith("p ")
+    assert " to " in effect.interval
     keyed = lines_of(entry_of(grouped([{"key": key, "release": records()["mean"]} for key in "ab"])))
     assert [line.name for line in keyed] == ["a", "b"]
 

@@ -143,7 +143,7 @@ class World:
 
     def token(self, name: str, scope: str, days: float = 1.0) -> dict[str, str]:
         """The header of a program."""
-        return {"authorization": f"Bearer {self.desk.issue(self.person(name), 'test', [scope], days)}"}
+        return {"authorization": f"Bearer {self.desk.accounts.issue(self.person(name), 'test', [scope], days)}"}
 
 
 def hidden(html: str) -> str:

@@ -177,7 +177,7 @@ def test_parts_are_changed_by_page_and_seen_by_analyst_and_auditor(world: World)
     assert world.post("sam", "/people/ann/end", **gone).status_code == 200
     for path in ("/catalogue", "/catalogue/people", "/ask/people"):
         assert "data steward has ended your part" in world.signed_in("ann").get(path).text, path
-    assert "Ended" in world.signed_in("aud").get("/ledger").text
+    assert "Ended" in world.signed_in("aud").get("/populations").text
 
 
 def test_parts_are_changed_by_programs(world: World) -> None:

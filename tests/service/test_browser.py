@@ -65,7 +65,15 @@ def test_the_story_of_three_roles(world: World, browser: Any) -> None:
     page.get_by_label("Title").fill("Ages of women")
     page.get_by_label("Columns").select_option("age")
     page.get_by_label("Only where").fill("sex == 'F'")
-    page.get_by_label("Epsilon, slider").fill("0.2")
+    slider, number = page.get_by_label("Epsilon, slider"), page.locator("#epsilon")
+    slider.fill("1000")
+    assert number.input_value() == "1", "the slider ends at what is left"
+    page.locator("#price strong", has_text="epsilon 1").wait_for()
+    slider.fill("0")
+    assert number.input_value() == "0.01"
+    number.fill("0.2")
+    assert slider.get_attribute("aria-valuetext") == "epsilon 0.2"
+    assert 640 < float(slider.input_value()) < 660, "equal steps of ratio: 0.01 * 100 ** 0.65 is 0.2"
     page.locator("#price strong", has_text="epsilon 0.2").wait_for()
     assert page.locator("#price .forecast dd").first.inner_text().startswith("±")
     assert "times as likely" in page.locator("#price").inner_text()
@@ -122,6 +130,18 @@ def _audited(auditor: Tab) -> None:
     book = auditor.sign_in("aud")
     book.get_by_role("button", name="Verify the whole ledger").click()
     book.get_by_text("all are as they were written").wait_for()
+    line = book.locator("section[aria-labelledby=heads] tbody tr").first
+    kept = line.locator("td").nth(0).inner_text(), line.locator("td").nth(1).inner_text()
+    assert line.locator("td").nth(2).inner_text() == "the same"
+    for entry, says in ((kept[0], "is still what you kept"), ("1", "is not what you kept")):
+        book.get_by_label("A head that you kept").fill(entry)
+        book.get_by_label("its hash").fill(kept[1])
+        book.get_by_role("button", name="Is it still there?").click()
+        book.get_by_text(says).wait_for()
+    book.get_by_role("link", name="Populations").click()
+    book.get_by_role("heading", name="Parts of analysts").wait_for()
+    assert book.locator("tbody th").all_inner_texts() == ["ann", "bob"]
+    assert book.get_by_role("button", name="Give this part").count() == 0
     book.get_by_role("link", name="Questions").click()
     book.get_by_role("link", name="Too much").wait_for()
     book.get_by_role("link", name="epsilon").click()
@@ -173,40 +193,105 @@ def test_a_steward_adds_a_source_and_an_analyst_asks_it(tmp_path: Path, browser:
             tab.context.close()
 
 
-def test_the_keyboard_alone_is_enough(world: World, browser: Any) -> None:
+def reach(page: Any, name: str) -> None:
+    """By the tabulator alone, and to be seen there."""
+    for _ in range(90):
+        page.keyboard.press("Tab")
+        focused = page.evaluate("(document.activeElement.name || document.activeElement.innerText || '').trim()")
+        if focused == name:
+            shown = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert shown != "none", f"{name} has no visible focus"
+            return
+    raise AssertionError(f"{name} is not reached by the keyboard")
+
+
+def signed_in_by_keyboard(world: World, browser: Any, name: str) -> Tab:
     tab = Tab(world, browser)
-    page = tab.page
-    page.goto("/login")
-    page.keyboard.type("ann")
-    page.keyboard.press("Tab")
-    page.keyboard.type(PASSWORD)
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Sign out").wait_for()
+    tab.page.goto("/login")
+    tab.page.keyboard.type(name)
+    tab.page.keyboard.press("Tab")
+    tab.page.keyboard.type(PASSWORD)
+    tab.page.keyboard.press("Enter")
+    tab.page.get_by_role("button", name="Sign out").wait_for()
+    return tab
 
-    def reach(name: str) -> None:
-        for _ in range(70):
-            page.keyboard.press("Tab")
-            focused = page.evaluate("(document.activeElement.name || document.activeElement.innerText || '').trim()")
-            if focused == name:
-                shown = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-                assert shown != "none", f"{name} has no visible focus"
-                return
-        raise AssertionError(f"{name} is not reached by the keyboard")
 
+def pressed(page: Any, *names: str) -> None:
+    for name in names:
+        reach(page, name)
+        page.keyboard.press("Enter")
+
+
+def test_the_keyboard_alone_is_enough(world: World, browser: Any) -> None:
+    analyst = signed_in_by_keyboard(world, browser, "ann")
+    page = analyst.page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
-    reach("Ask a question")
-    page.keyboard.press("Enter")
+    pressed(page, "Ask a question")
     page.get_by_label("Title").wait_for()
-    reach("title")
+    reach(page, "title")
     page.keyboard.type("By keyboard")
-    reach("columns-0")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    before = float(page.locator("#epsilon").input_value())
+    page.keyboard.press("ArrowRight")
+    assert float(page.locator("#epsilon").input_value()) >= before
+    reach(page, "columns-0")
     page.keyboard.press("ArrowDown")
-    reach("Send for approval")
-    page.keyboard.press("Enter")
+    pressed(page, "Send for approval")
     page.get_by_text("Waits for approval").wait_for()
-    assert tab.complaints == []
-    tab.context.close()
+
+    steward = signed_in_by_keyboard(world, browser, "sue")
+    desk = steward.page
+    pressed(desk, "Look at it")
+    desk.get_by_role("heading", name="Price and forecast").wait_for()
+    pressed(desk, "Approve")
+    desk.get_by_text("The inbox is empty.").wait_for()
+    pressed(desk, "Populations")
+    desk.get_by_role("heading", name="Populations").wait_for()
+    reach(desk, "analyst")
+    desk.keyboard.type("sam")
+    pressed(desk, "Give this part")
+    desk.get_by_role("rowheader", name="sam").wait_for()
+    second = world.submit("ann", plan(epsilon=0.3, title="Too much"))
+    desk.goto(f"/inbox/{second}")
+    reach(desk, "reason")
+    desk.keyboard.type("Ask for less, please.")
+    pressed(desk, "Decline")
+    desk.get_by_text("The inbox is empty.").wait_for()
+
+    auditor = signed_in_by_keyboard(world, browser, "aud")
+    pressed(auditor.page, "Verify the whole ledger")
+    auditor.page.get_by_text("all are as they were written").wait_for()
+    for tab in (analyst, steward, auditor):
+        assert tab.complaints == []
+        tab.context.close()
+
+
+def test_who_was_reset_chooses_a_password_and_reads_who_did_it(world: World, browser: Any) -> None:
+    steward, analyst = Tab(world, browser), Tab(world, browser, phone=True)
+    desk = steward.sign_in("sue")
+    desk.get_by_role("link", name="People").click()
+    desk.locator("article", has=desk.get_by_role("heading", name="ann")).get_by_role(
+        "button", name="Reset the account"
+    ).click()
+    code = desk.locator("code.secret").inner_text()
+    page = analyst.page
+    page.goto("/login")
+    page.get_by_role("link", name="I have a code").click()
+    for label, text in (("Name", "ann"), ("Code", code.lower()), ("New password", "a password of my own")):
+        page.get_by_label(label).fill(text)
+    page.get_by_role("button", name="Choose it and sign in").click()
+    page.get_by_text("You have chosen a new password with a code").wait_for()
+    assert page.locator("tr.marked td[data-label=By]").all_inner_texts()[-1].endswith("sue")
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_label("Name").fill("ann")
+    page.get_by_label("Password").fill("a password of my own")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("link", name="Ask a question").wait_for()
+    assert steward.complaints == analyst.complaints == []
+    for tab in (steward, analyst):
+        tab.context.close()
 
 
 def _everything(world: World) -> dict[str, list[str]]:
@@ -220,6 +305,8 @@ def _everything(world: World) -> dict[str, list[str]]:
     world.desk.parts.end_part(world.source, "sam", by="sue", seen=ended.standing)
     steward = world.person("sue")
     raised(world, "ann")
+    world.desk.accounts.choose("bob", world.desk.accounts.reset(world.person("bob"), by=steward), PASSWORD, "10.0.0.9")
+    world.desk.accounts.invite("new", "analyst", by="sue")
     names = ("done", "offered", "declined", "withdrawn", "failed", "approved", "waiting")
     plans = [plan(epsilon=0.3 + place / 100, title=f"Ages, {name}") for place, name in enumerate(names)]
     made = dict(zip(names, (world.submit("ann", text) for text in plans), strict=True))
@@ -235,19 +322,20 @@ def _everything(world: World) -> dict[str, list[str]]:
     world.clock.now += 1000.0
     world.desk.approve(made["approved"], steward)
     world.desk.make_rule(world.source, steward, ["age"], epsilon=0.05, delta=0.0, days=7, analyst="")
-    world.desk.issue(world.person("ann"), "my notebook", ["ask"], 30.0)
+    world.desk.accounts.issue(world.person("ann"), "my notebook", ["ask"], 30.0)
     reports = [f"/requests/{which}" for which in made.values()]
     analyst = ["/catalogue", "/catalogue/people", "/ask/people", "/requests", *reports, "/account", "/inbox"]
     deciding = [f"/inbox/{made['waiting']}", f"/inbox/{made['coded']}", f"/inbox/{made['done']}"]
-    deciding += ["/rules", "/people", "/sources", "/sources/add", "/ledger", "/questions", "/published"]
+    deciding += ["/rules", "/people", "/people?of=ann", "/populations", "/sources", "/sources/add", "/ledger"]
+    deciding += ["/questions", "/published"]
     return {
         "ann": analyst,
         "sue": ["/inbox", *deciding],
-        "bob": empty["bob"],
+        "bob": [*empty["bob"], "/account"],
         "sam": [*empty["sam"], "/catalogue/people", "/ask/people"],
-        "aud": ["/ledger", "/questions", reports[0]],
+        "aud": ["/ledger", "/ledger/head?number=1", "/populations", "/questions", reports[0]],
         "ada": ["/people", "/sources"],
-        "": ["/login", "/published", f"/published/{made['done']}", "/api", "/catalogue", "/nowhere"],
+        "": ["/login", "/login/code", "/published", f"/published/{made['done']}", "/api", "/catalogue", "/nowhere"],
     }
 
 
@@ -277,7 +365,7 @@ def _looked_at(world: World, browser: Any, every: bool, keep: Path | None = None
                 wide = tab.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
                 found += [(about, "wider than the screen", wide)] if wide > 0 else []
                 if keep is not None:
-                    tab.page.screenshot(path=keep / f"{about.replace('/', '_')}.png", full_page=True)
+                    tab.page.screenshot(path=keep / f"{re.sub('[/?]', '_', about)}.png", full_page=True)
                 if every or (phone, dark) == LIGHTS[place % 4]:
                     seen = Axe().run(tab.page).response["violations"]
                     found += [(about, one["id"], one["nodes"][0]["html"]) for one in seen if one["impact"] in SERIOUS]

@@ -136,7 +136,7 @@ def test_the_interface_for_programs_tells_the_whole_story(world: World) -> None:
 
 def test_a_token_is_issued_by_one_that_is_as_wide_and_lasts_as_long(world: World) -> None:
     client, steward = world.client(), world.person("sue")
-    both = {"authorization": f"Bearer {world.desk.issue(steward, 'both', ['ask', 'decide'], 10.0)}"}
+    both = {"authorization": f"Bearer {world.desk.accounts.issue(steward, 'both', ['ask', 'decide'], 10.0)}"}
     narrow = world.token("sue", "ask")
     wanted = {"label": "nightly", "scopes": ["ask"], "days": 2.0}
     made = client.post("/api/v1/tokens", headers=both, json=wanted)

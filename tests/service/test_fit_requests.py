@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -13,13 +14,12 @@ from discreet.errors import BadInput
 from discreet.plan.planned_fit import LISTED, SIMULATED, named_estimator, parsed, seconds_of_code
 from discreet.sandbox.sandbox import NoSandbox, Sandbox
 from discreet.service.asked_plan import to_form, to_text
-from discreet.service.desk import NO_ANSWER
 from discreet.subsample.aggregate import SubsampleAggregate, _there
 from discreet.subsample.estimators import SourceFit
 
 MEAN = "def estimate(X, y):\n    return [float(y.mean())]\n"
 OPTIONS = "options = { blocks = 60, names = ['m'], timeout = 0.15 }"
-FEW = "options = { blocks = 12, names = ['m'], timeout = 0.5 }"
+TIMES = (0.5, 2.0, 6.0)  # seconds a block: a machine that is too busy for one of them is given the next
 
 
 def coded(code: str = MEAN, options: str = OPTIONS, epsilon: float = 2.8) -> str:
@@ -47,13 +47,37 @@ def no_sandbox() -> str | None:
 def slow(tmp_path: Path) -> Iterator[World]:
     """A service in which answers may take longer."""
     source = settings_for(tmp_path).source[0].model_dump(exclude_none=True)
-    source["population"] |= {"name": "many", "epsilon": 40.0}
+    source["population"] |= {"name": "many", "epsilon": 400.0}
     del source["population"]["ledger"]
     for made in world_in(tmp_path, limit=120.0, source=[source]):
         part = made.desk.part(made.source, "ann")
         assert part is not None
-        made.desk.parts.allot(made.source, "ann", 30.0, 1e-7, by="sam", seen=part.standing)
+        made.desk.parts.allot(made.source, "ann", 300.0, 1e-7, by="sam", seen=part.standing)
         yield made
+
+
+def few(seconds: float) -> str:
+    return f"options = {{ blocks = 12, names = ['m'], timeout = {seconds} }}"
+
+
+def sent(world: World, code: str) -> tuple[str, float]:
+    """A request whose code was tried, and the seconds of a block in which that was done."""
+    for seconds in TIMES[:-1]:
+        with suppress(BadInput):  # on a machine that is too busy to try it in this time
+            return world.submit(text=coded(code, few(seconds), epsilon=20.0)), seconds
+    return world.submit(text=coded(code, few(TIMES[-1]), epsilon=20.0)), TIMES[-1]
+
+
+def told(world: World, which: str) -> dict[str, Any]:
+    """The one release of a request that is approved and worked on."""
+    world.desk.approve(which, world.person("sue"))
+    assert world.work() == 1
+    world.clock.now += 1000.0
+    found = world.desk.requests.find(which)
+    assert found is not None
+    report = world.desk.report(found)
+    assert report is not None, found
+    return dict(report["releases"][0])
 
 
 needs_sandbox = pytest.mark.skipif(bool(no_sandbox()), reason=no_sandbox() or "there is a sandbox")
@@ -304,40 +328,36 @@ def test_code_runs_in_the_sandbox_after_approval_and_only_numbers_leave(slow: Wo
     spy = f"import os\ndef estimate(X, y):\n    found = os.path.exists({str(tmp_path / 'people.parquet')!r})\n"
     spy += "    try:\n        open('/etc/passwd')\n        found = True\n    except OSError:\n        pass\n"
     spy += "    print('rows', y)\n    return [1000.0 if found else float(y.mean())]\n"
-    which = world.submit(text=coded(spy, FEW, epsilon=20.0))
-    world.desk.approve(which, world.person("sue"))
-    assert world.work() == 1
-    world.clock.now += 1000.0
-    found = world.desk.requests.find(which)
-    assert found is not None
-    report = world.desk.report(found)
-    assert report is not None, found
-    release = report["releases"][0]
-    assert "code_sha256" in release["options"]
-    refusal = release["release"]["refusal"]
-    if refusal is not None:  # on a machine that is too busy for blocks of half a second
-        assert "blocks gave an estimate" in refusal
-        return
+    which, began = sent(world, spy)
+    for seconds in TIMES[TIMES.index(began) :]:
+        release = told(world, which)
+        assert "code_sha256" in release["options"]
+        if release["release"]["refusal"] is None:
+            break
+        assert "blocks gave an estimate" in release["release"]["refusal"], "the machine is too busy for this time"
+        assert seconds < TIMES[-1], "six seconds are enough on any machine"
+        later = TIMES[TIMES.index(seconds) + 1]
+        which = world.submit(text=coded(spy, few(later), epsilon=20.0))
     assert 50 < release["release"]["value"]["numbers"][0] < 90, "no file was there to be read; the mean is 70"
     assert world.desk.ledger.verify().ok
 
 
 @needs_sandbox
 def test_code_that_fails_says_no_more_than_that(slow: World) -> None:
-    """Whatever it does: the time is the same, and what is said is fixed."""
+    """It dies on the rows there are, and not on those it is tried on: no busy machine changes what is said."""
     world = slow
     with pytest.raises(BadInput, match="nothing was sent"):
-        world.submit(text=coded("def estimate(X, y):\n    return [1.0, 2.0]\n", FEW, epsilon=20.0))
-    code = "import os\ndef estimate(X, y):\n    if len(y) < 200:\n        os._exit(1)\n    return [y.mean()]\n"
-    which = world.submit(text=coded(code, FEW, epsilon=20.0))
-    world.desk.approve(which, world.person("sue"))
-    world.work()
-    world.clock.now += 1000.0
+        world.submit(text=coded("def estimate(X, y):\n    return [1.0, 2.0]\n", few(0.5), epsilon=20.0))
+    dies = "import os\ndef estimate(X, y):\n    if y.mean() > 50:\n        os._exit(1)\n    return [float(y.mean())]\n"
+    which, _ = sent(world, dies)
+    before = world.desk.ledger.balance("many").spent.epsilon
+    release = told(world, which)["release"]
+    assert "blocks gave an estimate" in release["refusal"]
+    assert release["value"] is None
     found = world.desk.requests.find(which)
     assert found is not None
-    state = world.desk.state_of(found)
-    assert state["said"] in (None, NO_ANSWER)
-    assert world.desk.ledger.balance("many").spent.epsilon > 0
+    assert (found.state, world.desk.state_of(found)["said"]) == ("done", None)
+    assert world.desk.ledger.balance("many").spent.epsilon - before == 20, "what was charged stays charged"
 
 
 def test_the_seconds_of_code_are_public() -> None:

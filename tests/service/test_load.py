@@ -51,11 +51,11 @@ def running(
     lines += ['data = { source = "people.parquet", rows = 3000 }']
     config.write_text("\n".join([*lines, 'population = { name = "people", epsilon = 90000.0, delta = 1e-6 }']))
     desk = Desk(read_settings(config), folder)
-    desk.enrol("sue", "steward", by=None, password=PASSWORD)
+    desk.accounts.enrol("sue", "steward", by=None, password=PASSWORD)
     steward = desk.people.find("sue")
     assert steward is not None
     for place in range(analysts):
-        desk.enrol(f"person{place}", "analyst", by=None, password=PASSWORD)
+        desk.accounts.enrol(f"person{place}", "analyst", by=None, password=PASSWORD)
         desk.parts.allot(desk.settings.source[0], f"person{place}", 9000.0, 0.0, by="sue")
     terms = {"epsilon": 99.0, "delta": 0.0, "days": 366.0}
     desk.make_rule(desk.settings.source[0], steward, ["age"], analyst="", **terms)

@@ -73,7 +73,7 @@ def come(world: World, fake: FakeProvider, client: httpx.Client | None = None, *
 
 def who(response: httpx.Response, world: World) -> str | None:
     token = response.cookies.get("discreet")
-    found = None if token is None else world.desk.session(token)
+    found = None if token is None else world.desk.accounts.session(token)
     return None if found is None else f"{found[0].name} {found[0].role}"
 
 
@@ -115,7 +115,7 @@ def test_the_role_follows_the_groups(outside: World, fake: FakeProvider) -> None
     assert who(come(outside, fake, browser), outside) == "nora analyst"
     first = browser.cookies["discreet"]
     assert who(come(outside, fake, groups=["data office"]), outside) == "nora steward"
-    assert outside.desk.session(first) is None, "the sessions of the earlier role have ended"
+    assert outside.desk.accounts.session(first) is None, "the sessions of the earlier role have ended"
     assert who(come(outside, fake, groups=[]), outside) is None
 
 
@@ -215,9 +215,9 @@ def test_passwords_may_be_switched_off(tmp_path: Path, fake: FakeProvider) -> No
     assert "Sign in with Ward 7" in page
     form = {"name": "ann", "password": PASSWORD, "csrf": client.cookies["discreet-before"]}
     assert client.post("/login", data=form).status_code == 401
-    assert world.desk.sign_in("ann", PASSWORD, "10.0.0.1") is None
+    assert world.desk.accounts.sign_in("ann", PASSWORD, "10.0.0.1") is None
     with pytest.raises(BadInput, match="switched off"):
-        world.desk.new_password(world.person("ann"), PASSWORD, "another password")
+        world.desk.accounts.new_password(world.person("ann"), PASSWORD, "another password")
     assert who(come(world, fake, client), world) == "nora analyst"
     assert "no password here" in client.get("/account").text
     world.close()
@@ -231,7 +231,7 @@ def test_both_ways_stand_beside_each_other(outside: World, fake: FakeProvider) -
     assert client.post("/login", data=form).status_code == 303
     assert come(outside, fake).status_code == 200
     for guess in ("", "x", "0" * 64):
-        assert outside.desk.sign_in("nora", guess, "10.0.0.9") is None, "an account without a password"
+        assert outside.desk.accounts.sign_in("nora", guess, "10.0.0.9") is None, "an account without a password"
 
 
 def test_without_settings_there_is_no_such_page(world: World) -> None:

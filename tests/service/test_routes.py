@@ -22,6 +22,8 @@ PAGES: Final[dict[str, Who]] = {
     "GET /": NOBODY,
     "GET /login": NOBODY,
     "POST /login": NOBODY,
+    "GET /login/code": NOBODY,
+    "POST /login/code": NOBODY,
     "GET /login/provider": NOBODY,
     "GET /login/provider/back": NOBODY,
     "GET /published": NOBODY,
@@ -61,7 +63,11 @@ PAGES: Final[dict[str, Who]] = {
     "GET /sources/{name}/change": DECIDING,
     "POST /sources/add": DECIDING,
     "POST /sources/{name}/close": DECIDING,
+    "GET /populations": READING,
+    "POST /populations/allot": DECIDING,
     "GET /ledger": READING,
+    "GET /ledger/head": READING,
+    "GET /ledger/heads.csv": READING,
     "GET /ledger/verify": READING,
     "GET /ledger/entries.{form}": READING,
     "GET /questions": READING,
@@ -78,10 +84,12 @@ SCOPES: Final[dict[str, frozenset[str]]] = {
     "GET /requests": frozenset({"ask"}),
     "GET /requests/{which}": frozenset({"ask", "decide", "audit"}),  # one's own, or as steward or auditor
     "GET /requests/{which}/report.{form}": frozenset({"ask", "decide", "audit"}),
+    "POST /requests/{which}/withdraw": frozenset({"ask"}),
     "POST /requests/{which}/approve": frozenset({"decide"}),
     "POST /requests/{which}/decline": frozenset({"decide"}),
     "POST /requests/{which}/offer": frozenset({"decide"}),
     "GET /ledger/entries": frozenset({"audit"}),
+    "GET /ledger/heads": frozenset({"audit"}),
     "GET /ledger/verify": frozenset({"audit"}),
     "GET /tokens": frozenset({"ask", "decide", "audit"}),
     "POST /tokens": frozenset({"ask", "decide", "audit"}),
@@ -160,7 +168,7 @@ def test_every_form_needs_its_secret_and_its_own_place(full: World) -> None:
     for said in PAGES:
         if not said.startswith("POST"):
             continue
-        client = full.signed_in("sue") if said != "POST /login" else full.client()
+        client = full.signed_in("sue") if not said.startswith("POST /login") else full.client()
         secret = full.secrets.get("sue", "")
         full.signed_in("sam")
         for name, sent in {"none": {}, "empty": {"csrf": ""}, "another's": {"csrf": full.secrets["sam"]}}.items():

@@ -231,14 +231,14 @@ def test_large_bodies_are_refused(world: World) -> None:
 def test_passwords_are_guessed_a_few_times_only(world: World) -> None:
     address, wrong = "10.0.0.1", "not the password"
     for _ in range(5):
-        assert world.desk.sign_in("ann", wrong, address) is None
-    assert world.desk.sign_in("ann", PASSWORD, address) is None, "locked, even with the right one"
+        assert world.desk.accounts.sign_in("ann", wrong, address) is None
+    assert world.desk.accounts.sign_in("ann", PASSWORD, address) is None, "locked, even with the right one"
     world.clock.now += 16 * 60
-    assert world.desk.sign_in("ann", PASSWORD, address) is not None
-    many = [world.desk.sign_in(f"nobody {place}", wrong, "10.0.0.2") for place in range(21)]
+    assert world.desk.accounts.sign_in("ann", PASSWORD, address) is not None
+    many = [world.desk.accounts.sign_in(f"nobody {place}", wrong, "10.0.0.2") for place in range(21)]
     assert many == [None] * 21
-    assert world.desk.sign_in("bob", PASSWORD, "10.0.0.2") is None, "too many attempts from one address"
-    assert world.desk.sign_in("bob", PASSWORD, "10.0.0.3") is not None
+    assert world.desk.accounts.sign_in("bob", PASSWORD, "10.0.0.2") is None, "too many attempts from one address"
+    assert world.desk.accounts.sign_in("bob", PASSWORD, "10.0.0.3") is not None
 
 
 def test_sessions_end(world: World) -> None:

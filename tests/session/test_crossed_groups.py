@@ -11,12 +11,12 @@ import pytest
 from benchmarks.replayed import compared
 
 import discreet
-from discreet.asking import People
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Laplace, alongside
+from discreet.privacy.people import People
 from discreet.privacy.release import Groups
 from discreet.privacy.stored import recalled_groups
 from discreet.session import asked

@@ -62,6 +62,18 @@ def opened(form: str, folder: Path, relation: str) -> discreet.Session:
             ("linear_regression", ("weight ~ C(town)",), {"levels": {"town": [1, 2]}, "delta": 1e-6}),
             "levels has 1, and 'town' is declared to hold texts",
         ),
+        (("logistic_regression", ("town ~ weight",), {}), "write C(town) ~ ... and list its two values"),
+        (("logistic_regression", (["weight"], "town"), {}), "as in classes=('no', 'yes')"),
+        (("logistic_regression", (["weight", "town"], "ok"), {}), "write a formula, 'outcome ~ C(town)'"),
+        (
+            ("linear_regression", ("town ~ weight",), {"delta": 1e-6}),
+            "for an outcome of categories ask logistic_regression or mult",
+        ),
+        (
+            ("linear_regression", ("weight ~ town",), {"delta": 1e-6}),
+            "write C(town) for categories, or open the table with",
+        ),
+        (("kmeans", (["weight", "town"],), {"k": 2}), "declared to hold text; open the table with types={'town':"),
     ],
 )
 def test_what_the_declared_kind_rules_out_costs_nothing(
@@ -84,6 +96,13 @@ def test_the_advice_of_a_refusal_works(tmp_path: Path, form: str, relation: str)
             assert abs(float(share.value) - 2 / 3) < 0.01  # type: ignore[union-attr]
         means = session.mean("weight", epsilon=10.0, groupby="ok", keys=[True, False])
         assert abs(float(means[True].value) - 70) < 3
+        outcomes: list[dict[str, Any]] = [
+            {"X": "C(town) ~ weight", "levels": {"town": ["Bonn", "Ulm"]}},
+            {"X": ["weight"], "y": "town", "classes": ("Bonn", "Ulm")},
+        ]
+        for outcome in outcomes:
+            odds = session.ask("logistic_regression", epsilon=10.0, delta=1e-6, **outcome)
+            assert odds.refusal is None
 
 
 class Untouched(Door):

@@ -11,12 +11,12 @@ import pytest
 from tests.session.verbs import asked
 
 import discreet
-from discreet.asking import People
 from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.errors import BadInput, DiscreetError, Refused
 from discreet.privacy.declaration import declared
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
+from discreet.privacy.people import People
 from discreet.session import asked as prepare
 from discreet.statistics.bounded_mean import BoundedMean
 from discreet.tables import table as tables

@@ -116,7 +116,7 @@ def test_people_left_out_are_counted_once_in_a_stream_and_in_an_array() -> None:
     given = Stream(6, lambda: iter((np.array([1.0, math.nan, 2.0]), np.array([math.nan, 3.0, 4.0]))))
     for column in (given, np.concatenate(list(given))):
         kept, left_out = present({"x": column}, wants)
-        assert (len(kept["x"]), left_out) == (4, 2)
+        assert (len(kept["x"]), left_out()) == (4, 2)
 
 
 @pytest.mark.parametrize("relation", ["add_or_remove", "replace"])
@@ -127,3 +127,16 @@ def test_a_column_of_texts_ends_in_a_refusal_that_says_why(name: str, relation: 
         release = getattr(discreet, name)(column, epsilon=1.0, neighbours=relation, rng=Seeded(1))
         assert release.refusal is not None
         assert "entries that are missing, or not of the kind that is needed, are not counted" in str(release)
+
+
+@pytest.mark.parametrize("relation", ["add_or_remove", "replace"])
+def test_a_refusal_for_want_of_numbers_begins_with_them(relation: str) -> None:
+    table = {"x": [float(place) for place in range(4000)], "y": ["no", "yes"] * 2000}
+    budget = discreet.Budget(20.0, 1e-4)
+    with discreet.open(table, budget=budget, ledger=":memory:", neighbours=relation, rng=Seeded(1)) as session:
+        for release in (session.mean("y", epsilon=1.0), session.logistic_regression(["x"], "y", epsilon=1.0)):
+            assert release.refusal is not None
+            assert re.match("about .* rows are left out .*a text where a number is. Of the others: ", release.refusal)
+        scarce = session.mean("x", epsilon=0.001)
+        assert scarce.refusal is not None
+        assert "left out" not in scarce.refusal

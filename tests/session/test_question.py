@@ -12,11 +12,12 @@ import pytest
 import discreet
 from discreet import asking
 from discreet.accounting import compose
-from discreet.asking import People, Question
+from discreet.asking import Question
 from discreet.audit.replay import Recorder
 from discreet.errors import BadInput, DiscreetError
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Laplace
+from discreet.privacy.people import People
 from discreet.privacy.release import Groups
 from discreet.privacy.stored import recalled_groups
 from discreet.session import asked as prepare

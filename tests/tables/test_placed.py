@@ -21,8 +21,14 @@ from discreet.engines import Local
 from discreet.errors import BadInput, NotAnswered
 from discreet.plan.bound_plan import bind
 from discreet.plan.plan_file import parse_plan
+from discreet.stages.locate import some_places, taken
+from discreet.tables.arranging import held, present
+from discreet.tables.opening import read
 from discreet.tables.per_person import one_each
 from discreet.tables.placed import Afar
+from discreet.tables.streams import column_of
+from discreet.tables.wanted import Want
+from discreet.tables.where import Where
 
 
 class Elsewhere:
@@ -195,3 +201,29 @@ def test_a_profile_and_a_plan_are_the_same_elsewhere(folder: Path) -> None:
     assert bind(parse_plan(text, "plan"), text, folder.parent, engine=Elsewhere()).table.size() == 2000
     with pytest.raises(BadInput, match="engine is 'mars://host'"):
         bind(parse_plan(text, "plan"), text, folder.parent, engine="mars://host")
+
+
+class Watched(Elsewhere):
+    """How many bytes came back at most in one fold."""
+
+    most = 0
+
+    def fold(self, kernel: Callable[[Any], Any], merge: Callable[[Any, Any], Any], parts: Iterable[Any]) -> Any:
+        found = super().fold(kernel, merge, parts)
+        self.most = max(self.most, len(cloudpickle.dumps(found)))
+        return found
+
+
+@pytest.mark.claim("placed.1", "locate.1")
+@pytest.mark.parametrize("where", [None, "whole > 1"])
+def test_rows_at_public_places_are_sent_and_no_others(where: str | None, folder: Path) -> None:
+    engine, condition = Watched(), None if where is None else Where.parse(where)
+    rows_there = read(folder, engine=engine).rows([Want("x", "number", missing="drop")], where=condition)
+    column = column_of(present(rows_there, [Want("x", "number", missing="drop")])[0], "x")
+    places = some_places(len(column), 64)
+    assert isinstance(places, np.ndarray)
+    engine.most = 0
+    found = taken(column, places)
+    assert engine.most < 8 * len(column) / 3  # bytes
+    np.testing.assert_array_equal(found, held(column)[places])
+    assert engine.most > 8 * len(column)  # all of them were brought here

@@ -82,3 +82,47 @@ def test_a_guess_takes_no_pass() -> None:
     )
     there = Elsewhere(parts)
     assert len(Stream(1000, lambda: iter(parts), remote=there).some(7)) == there.asked == 0
+
+
+@pytest.mark.claim("streams.2")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_that_are_left_are_counted_by_their_first_pass(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "MANY", 0)
+    monkeypatch.setattr(streams, "processors", lambda: threads)
+    parts, passes = np.split(np.arange(1000.0), [1, 1, 10, 500]), []
+
+    def read() -> Iterator[Floats]:
+        passes.append(1)
+        yield from parts
+
+    whole = Stream(1000, read)
+    some, everyone = whole.left(present), whole.left(np.asarray)
+    assert (some.most, some.counted, passes) == (1000, False, [])
+    assert fold(rows_and_sum, added, some) == (996, 499_500 - 6)
+    assert (some.most, len(some), some.counted, len(passes)) == (996, 996, True, 1)
+    assert len(everyone) == 1000
+    assert len(passes) == 2
+    assert fold(rows_and_sum, added, everyone) == (1000, 499_500)
+    there = Stream(1000, read, remote=Elsewhere(parts)).left(present)
+    assert len(there) == 996
+    assert fold(rows_and_sum, added, there) == (996, 499_500 - 6)
+
+
+@pytest.mark.claim("streams.2")
+@pytest.mark.parametrize("kept", [present, np.asarray])
+@pytest.mark.parametrize("at", ["the pass that counts", "a later one"])
+def test_rows_that_are_left_are_not_of_a_table_that_changes(
+    at: str, kept: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "MANY", 0)
+    given = [np.arange(1000.0)]
+    some = Stream(1000, lambda: iter(given)).left(kept)
+    if at == "a later one":
+        assert len(some) >= 996
+    given.append(np.ones(1) * 5)
+    with pytest.raises(BadInput, match="changed while they were read"):
+        fold(rows_and_sum, added, some)
+    given[:] = [np.append(np.arange(999.0), 3)]  # as many in all, but fewer that are left
+    if at == "a later one" and kept is present:
+        with pytest.raises(BadInput, match="changed while they were read"):
+            fold(rows_and_sum, added, some)

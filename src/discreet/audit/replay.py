@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from copy import copy
 from dataclasses import dataclass, is_dataclass
+from fractions import Fraction
 from functools import cache, cached_property
 from types import CellType, FunctionType, MethodType
 from typing import Any, Literal, TypeVar
@@ -28,7 +29,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from discreet.accounting.compose import epsilon
-from discreet.accounting.currency import pure
+from discreet.accounting.currency import mu, pure, slack
 from discreet.audit.worlds import Pair
 from discreet.noise.randomness import Door, Request, Seeded, Uniform
 from discreet.privacy.exact import exact
@@ -170,7 +171,7 @@ def drawn(mechanism: Mechanism[Any], rows: Any, *, seed: int = 0) -> Loss:
 
 def exceeds(spent: Loss, declared: Loss) -> str | None:
     """Where the curve of what was spent lies above the declared one; None if nowhere."""
-    if itemised(spent) == itemised(declared) or _sums_to(spent, declared):
+    if itemised(spent) == itemised(declared) or _sums_to(spent, declared) or _part_by_part(spent, declared):
         return None
     for delta in DELTAS:
         paid, said = epsilon(spent, delta), epsilon(declared, delta)
@@ -189,6 +190,20 @@ def _sums_to(spent: Loss, declared: Loss) -> bool:
         case (Approximate(most, chance),) if sums is not None:
             return sums[0] <= exact(most) and sums[1] <= exact(chance)
     return False
+
+
+def _part_by_part(spent: Loss, declared: Loss) -> bool:
+    """Whether what is no pure part is within the mu and the slack of what is none in the declared loss, and the pure
+    parts within its pure ones: no trade-off curve lies beyond then. [currency.6]"""
+    (mine, rest), (theirs, others) = (_pure_and_rest(loss) for loss in (spent, declared))
+    within = [one <= other for one, other in zip(mu(rest), mu(others), strict=True)]
+    return bool(theirs) and mine <= theirs and all(within) and slack(rest) <= slack(others)
+
+
+def _pure_and_rest(loss: Loss) -> tuple[Fraction, Loss]:
+    parts = [part for part in atoms(loss) if isinstance(part, Approximate) and not part.delta]
+    rest = [part for part in atoms(loss) if part not in parts]
+    return sum((exact(part.epsilon) for part in parts), Fraction(0)), compose(*rest)
 
 
 def itemised(loss: Loss) -> tuple[str, ...]:

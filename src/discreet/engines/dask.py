@@ -25,6 +25,10 @@ CLOSED: Final = {  # of a cluster that is started here: its pages are on this ma
 }
 LIMIT: Final = 600.0
 LONGEST: Final = 1e6  # seconds
+MOMENT: Final = 1.0  # seconds in which a worker is asked for that should be there
+NONE: Final = (
+    "Dask has had no worker for {:g} seconds; start some, or give Dask(client, limit=...) more seconds, then ask again"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,8 @@ class Dask:
     """A cluster of Dask, by its client.
 
     `limit` is how many seconds may pass in which no part is finished. Those that are missing then count as failed, and
-    are worked on again, three times in all: a worker that is lost, or a cluster without workers, is not waited for.
+    are worked on again, three times in all: a worker that is lost is not waited for. A cluster that has no worker at
+    all is waited for once: when a table is opened, before anything is charged, and when the last worker is lost.
 
     >>> from dask.distributed import Client  # doctest: +SKIP
     >>> with Client("tcp://scheduler:8786") as client:  # doctest: +SKIP
@@ -43,7 +48,7 @@ class Dask:
     limit: float = LIMIT
 
     def __post_init__(self) -> None:
-        if not all(callable(getattr(self.client, name, None)) for name in ("submit", "map", "compute")):
+        if not all(callable(getattr(self.client, name, None)) for name in ("submit", "map", "compute", "cancel")):
             raise BadInput(
                 f"the client is of type {type(self.client).__name__}; give a dask.distributed.Client that is connected"
             )
@@ -57,11 +62,11 @@ class Dask:
     def at(cls, address: str) -> "Dask":
         """The cluster at host:port; "local" starts two processes here, without a dashboard."""
         try:
-            from dask.distributed import Client, LocalCluster
+            from dask.distributed import Client
         except ImportError:
             raise BadInput("Dask is not installed; pip install 'discreet[dask]'") from None
         if address == "local":
-            return cls(Client(LocalCluster(2, threads_per_worker=1, **CLOSED)))
+            return cls(Client(lasting(2)))
         try:
             return cls(Client(f"tcp://{address}", timeout=30))
         except (OSError, ValueError):
@@ -69,10 +74,17 @@ class Dask:
                 f"no scheduler of Dask answers at {address}; check host and port, as in dask://host:8786"
             ) from None
 
+    def wait(self) -> None:
+        """Until there is a worker; BadInput if none comes within the limit."""
+        if not self._has_worker(self.limit):
+            raise BadInput(NONE.format(self.limit))
+
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """function(item) of each item, in order; None where that failed."""
-        found = dict(self._run(function, list(items), None))
-        return [None if done is None else done.found for _, done in sorted(found.items())]
+        todo, found = list(items), dict[int, Done | None]()
+        with suppress(BadInput):  # no worker is left: the others failed
+            found.update(self._run(function, todo, None))
+        return [None if done is None else done.found for done in map(found.get, range(len(todo)))]
 
     def fold(self, kernel: Callable[[Any], R], merge: Callable[[R, R], R], parts: Iterable[Any]) -> R | None:
         """The kernel of every part, merged as they come. [retried.1]"""
@@ -99,7 +111,10 @@ class Dask:
     def opened(self, frame: Any) -> "_Frame | None":
         """A data frame of Dask, ready to be read in parts; None for anything else."""
         ours = type(frame).__module__.partition(".")[0].startswith("dask") and hasattr(frame, "to_delayed")
-        return _Frame(frame) if ours and hasattr(frame, "columns") else None
+        if not (ours and hasattr(frame, "columns")):
+            return None
+        self.wait()
+        return _Frame(frame)
 
     def _run(
         self, kernel: Callable[[Any], Any], todo: list[Any], numbers: list[int] | None
@@ -114,17 +129,33 @@ class Dask:
             future.add_done_callback(ended.put)
         del futures
         while waiting:
+            done, late = None, False
             try:
                 future = ended.get(timeout=self.limit)
                 done = future.result(timeout=self.limit)
             except (Empty, Late):
-                with suppress(Exception):  # a client that is closed has nothing to cancel
-                    self.client.cancel(list(waiting), force=True)
+                late = True
+            except Exception:  # noqa: BLE001, S110  it may quote a row
+                pass
+            if late:
+                self._give_up(waiting)
                 yield from ((number, None) for number in waiting.values())
                 return
-            except Exception:  # noqa: BLE001  it may quote a row
-                done = None
             yield waiting.pop(future), done
+
+    def _give_up(self, waiting: dict[Any, int]) -> None:
+        """Tasks that nobody works on; BadInput if there is nobody to ask again. [retried.1]"""
+        with suppress(Exception):  # a client that is closed has nothing to cancel
+            self.client.cancel(list(waiting), force=True)
+        if not self._has_worker(MOMENT):
+            raise BadInput(LOST)  # [retried.1]
+
+    def _has_worker(self, seconds: float) -> bool:
+        try:
+            self.client.wait_for_workers(1, timeout=seconds)
+        except Exception:  # noqa: BLE001  there is none, or no scheduler
+            return False
+        return True
 
     def _begun(self, work: Callable[[Any], Any], todo: list[Any], numbers: list[int]) -> dict[Any, int]:
         """The tasks of some parts, and the number of each."""
@@ -154,11 +185,23 @@ class Dask:
                     if future.status == "finished":
                         found[number] = future
             if waiting:
-                with suppress(Exception):  # as above
-                    self.client.cancel(list(waiting), force=True)
+                self._give_up(waiting)
             if len(found) == count:
                 return [future for _, future in sorted(found.items())]
         raise BadInput(LOST)  # [retried.1]
+
+
+def lasting(workers: int) -> Any:
+    """A cluster of processes on this machine, in which one that is killed is always started again.
+
+    Dask looks 15 seconds after each loss of a worker whether it is back, and if not forgets it for good: a worker that
+    is lost twice may be in the middle of its second start then, and a cluster that lost all in this way never works.
+    """
+    import dask
+    from dask.distributed import LocalCluster
+
+    dask.config.set({"distributed.deploy.lost-worker-timeout": LONGEST})  # read at each loss
+    return LocalCluster(workers, threads_per_worker=1, processes=True, **CLOSED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from discreet.errors import BadInput
 R = TypeVar("R")
 TRIES: Final = 3
 LOST: Final = (
-    "a part of the table was lost where it is worked on, in each of 3 tries, and an answer without it would be about "
-    "other people; look at the cluster, then ask again"
+    "a part of the table was lost where it is worked on, and to try again did not help; an answer without it would be "
+    "about other people; look at the cluster, then ask again"
 )
 
 

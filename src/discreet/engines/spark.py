@@ -97,13 +97,13 @@ class Spark:
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         """function(item) of each item, in order; None where that failed."""
         todo = list(items)
-        self._wait()
+        self.wait()
         found = dict(self._run(function, todo, list(range(len(todo)))))
         return [None if done is None else done.found for done in map(found.get, range(len(todo)))]
 
     def fold(self, kernel: Callable[[Any], R], merge: Callable[[R, R], R], parts: Any) -> R | None:
         """The kernel of every part, merged; of a frame a partition is a part. [retried.1]"""
-        self._wait()
+        self.wait()
         if not isinstance(parts, _Partitions | _Kept):
             todo = list(parts)
             return folded(partial(self._run, kernel, todo), len(todo), merge)
@@ -122,7 +122,7 @@ class Spark:
         Spark brings segments of a bucket together, in any order. An executor that is lost takes what it kept with it;
         Spark makes it again of the same parts.
         """
-        self._wait()
+        self.wait()
         frame, read = self._asked(parts)
         cutting = partial(_cut, read, partial(segments_of, cut, buckets))
         together = frame.mapInArrow(cutting, SEGMENTS).repartition(buckets, "bucket")
@@ -132,10 +132,10 @@ class Spark:
         """A data frame of Spark, ready to be read in parts; None for anything else."""
         if not (is_spark(frame) and hasattr(frame, "mapInArrow")):
             return None
-        self._wait()  # before anything is charged
+        self.wait()  # before anything is charged
         return _Frame(frame, self)
 
-    def _wait(self) -> None:
+    def wait(self) -> None:
         """Until an executor has run an empty task, once; BadInput if none does within the limit."""
         if self.ready:
             return

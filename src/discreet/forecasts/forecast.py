@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-from discreet.asking import People
 from discreet.errors import BadInput, Refused
 from discreet.forecasts.simulate import Trial, fewer_draws, measured, rejected
 from discreet.privacy.card import card
@@ -18,6 +17,7 @@ from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number, show
 from discreet.privacy.guarantee import check_budget
 from discreet.privacy.intervals import check_confidence
+from discreet.privacy.people import People
 from discreet.privacy.values import plain
 from discreet.worlds.assumptions import NO_FLOOR, About, Effect, Expected
 from discreet.worlds.floors import PACKED, range_floor, told_of

@@ -34,7 +34,7 @@ from discreet.errors import BadInput, Refused
 from discreet.hypotheses.goodness_of_fit import MOVED, checked_size, fewer, public_bins
 from discreet.hypotheses.null_distributions import DRAWS, Floats, Integers, check_draws, simulated_p_value
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
-from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace, pure
+from discreet.hypotheses.result import NULL, PUBLIC_GROUPS, check_replace, pure
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, grouped, number, statistic, values_of
@@ -50,6 +50,8 @@ from discreet.tables.streams import cell_counts, each
 from discreet.worlds.assumptions import About, Effect
 from discreet.worlds.shapes import group_sizes, tilt, tilted
 
+AGREE: Final = f"{NULL}both samples have the same shares of categories in the population"
+APART: Final = f"{NULL}both columns are independent in the population"
 LIMIT: Final = (
     "the p-value holds in the limit of many people: its null distribution is simulated at estimated probabilities"
 )
@@ -101,7 +103,7 @@ class ClosenessTest:
         observed = float(distance(noisy[None, :, :], sizes, scale)[0])
         p_value = simulated_p_value(observed, draw, rng, fewer(self.draws, 2 * len(chances)))  # [category_tests.2]
         provenance = Provenance(
-            "ClosenessTest", {"bins": self.bins.names, "rows": sizes}, rng.secure, notes=(LIMIT, PUBLIC_GROUPS)
+            "ClosenessTest", {"bins": self.bins.names, "rows": sizes}, rng.secure, notes=(AGREE, LIMIT, PUBLIC_GROUPS)
         )
         return Release(self.guarantee, provenance, TestResult(observed, p_value), name=name)
 
@@ -143,7 +145,7 @@ class IndependenceTest:
         cells = each(self.cells, by_name(rows, "x", "y"), np.int64)
         size, name = public_size(cells, self.neighbours), "test of independence"
         shown = {"bins": (self.one.names, self.other.names), "rows": size}
-        provenance = Provenance("IndependenceTest", shown, rng.secure, notes=(LIMIT,))
+        provenance = Provenance("IndependenceTest", shown, rng.secure, notes=(APART, LIMIT))
         if (refusal := refusal_of(self, size)) is not None:
             return Release(self.guarantee, provenance, refusal=refusal, name=name)
         shape, moved = (len(self.one), len(self.other)), 1 if size is None else MOVED

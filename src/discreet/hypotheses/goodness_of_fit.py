@@ -53,7 +53,7 @@ from discreet.hypotheses.null_distributions import (
     worst_p_value,
 )
 from discreet.hypotheses.private_sizes import noisy_sizes, split_budget
-from discreet.hypotheses.result import pure
+from discreet.hypotheses.result import NULL, pure
 from discreet.noise import distributions as simulated
 from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
@@ -69,6 +69,7 @@ from discreet.worlds.assumptions import About, Effect
 from discreet.worlds.shapes import tilt, tilted
 
 MOVED: Final = 2  # [goodness_of_fit.1]
+FITS: Final = f"{NULL}entries have the distribution that was given"
 COUNTING: Final = Fraction(1, 20)  # of epsilon, for the number of people where it is private
 MAXIMUM: Final = 1.7976931348623157e308
 
@@ -111,7 +112,8 @@ class FitTest:
         """The noisy chi-square statistic and its p-value."""
         values = long_column(rows)
         size = public_size(values, self.neighbours)
-        provenance = Provenance("FitTest", {"bins": self.bins.names, "rows": size}, rng.secure)
+        shown = {"bins": self.bins.names, "rows": size}
+        provenance = Provenance("FitTest", shown, rng.secure, notes=(FITS,))
         if (refusal := refusal_of(self, size)) is not None:
             return Release(self.guarantee, provenance, refusal=refusal, name="test of fit")
         exact_counts = counts(self.bins, values)

@@ -25,9 +25,11 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from discreet.errors import BadInput
+from discreet.hypotheses.effects import MeanEffect, Named, ShareEffect
 from discreet.hypotheses.limited_tests import LimitedMeansTest
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import GroupsTest, RankSumTest
+from discreet.hypotheses.result import NULL
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Guarantee
@@ -84,9 +86,16 @@ class NamedGroups:
         numbered = each(partial(_numbered, between=self.between), by_name(rows, "x", "groups"), np.float64)
         found = self.inner.release(numbered, rng)  # [groups_test.1]
         names = [label(one) for one in self.between.names]
-        null = f"null hypothesis: {and_between(names)} {NULLS[self.of]}"
-        history = replace(found.provenance, notes=(null, *found.provenance.notes))
-        return replace(found, provenance=history)
+        stated = next((note for note in found.provenance.notes if note.startswith(NULL)), "")
+        against = stated.partition("; ")[2].replace("the first", names[0])
+        null = f"{NULL}{and_between(names)} {NULLS[self.of]}" + f"; {against}" * bool(against)
+        others = (note for note in found.provenance.notes if note != stated)
+        found = replace(found, provenance=replace(found.provenance, notes=(null, *others)))
+        if not isinstance(found.spread, MeanEffect | ShareEffect):
+            return found
+        about = found.spread.about.replace("the first group", names[0]).replace("the second", names[1])
+        answer = replace(found.value, measure=found.value.measure.replace("the first", names[0]))
+        return replace(found, answer=answer, spread=Named(found.spread, about))
 
 
 def _numbered(pairs: Mapping[str, Any], *, between: Categories) -> Any:

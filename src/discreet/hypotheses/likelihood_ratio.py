@@ -50,7 +50,7 @@ from discreet.hypotheses.private_sizes import (
     too_few_people,
     uniform,
 )
-from discreet.hypotheses.result import pure
+from discreet.hypotheses.result import NULL, pure
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, number, statistic
 from discreet.privacy.exact import Number, is_number
@@ -65,6 +65,7 @@ from discreet.tables.entries import numbers, public_size
 from discreet.worlds.assumptions import About, Effect
 from discreet.worlds.shapes import shift
 
+GIVEN: Final = f"{NULL}entries have the first of the two distributions; alternative: they have the second"
 LEVELS: Final = 64  # steps from the lowest clamped ratio to the highest
 KNOTS: Final = 2048  # quantiles of each distribution that part the cells
 TRIED: Final = 8  # ends of the clamp on each side
@@ -206,7 +207,7 @@ class SimpleTest:
         check_powerful(self._distribution(size, epsilon)[1], 0, LEVELS * size, words, Refused)
 
     def _refused(self, words: str, rng: Randomness) -> Release[TestResult]:
-        provenance = Provenance("SimpleTest", {"method": self.method}, rng.secure)
+        provenance = Provenance("SimpleTest", {"method": self.method}, rng.secure, notes=(GIVEN,))
         return Release(self.guarantee, provenance, refusal=words, name="likelihood ratio")
 
     def _distribution(self, size: int, epsilon: Number) -> tuple[tuple[float, float], NoisyDistribution]:
@@ -230,7 +231,8 @@ class SimpleTest:
         answer = TestResult(
             size * low + noisy * (high - low) / LEVELS, distribution.upper(noisy)
         )  # [likelihood_ratio.2]
-        return Release(self.guarantee, Provenance("SimpleTest", shown, rng.secure), answer, name="likelihood ratio")
+        history = Provenance("SimpleTest", shown, rng.secure, notes=(GIVEN,))
+        return Release(self.guarantee, history, answer, name="likelihood ratio")
 
     def _vote(self, places: Integers, size: int | None, rng: Randomness) -> Release[TestResult]:
         votes, steps = self._votes(size), all_steps(self.cells)
@@ -247,7 +249,8 @@ class SimpleTest:
             least = least_vote(self.cells, int(count))
             found[members == count] = np.where(sums[members == count] >= least, 0.5, 1.0)  # [likelihood_ratio.2]
         inner = votes.release(found, rng)  # [likelihood_ratio.1]
-        provenance = Provenance("SimpleTest", {"rows": size, "method": "vote", "blocks": blocks}, rng.secure)
+        shown = {"rows": size, "method": "vote", "blocks": blocks}
+        provenance = Provenance("SimpleTest", shown, rng.secure, notes=(GIVEN,))
         return Release(self.guarantee, provenance, inner.value, name="vote of likelihood ratios")
 
 

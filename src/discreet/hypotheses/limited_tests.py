@@ -45,10 +45,19 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
-from discreet.hypotheses.null_distributions import LIMIT, Floats, inverted, over_variances, p_value_of_difference
+from discreet.hypotheses.effects import MeanEffect
+from discreet.hypotheses.null_distributions import (
+    LIMIT,
+    Floats,
+    MeanError,
+    error_of_difference,
+    inverted,
+    over_variances,
+    p_value_of_difference,
+)
 from discreet.hypotheses.private_sizes import HIDDEN_GROUPS, grouped_rows
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
-from discreet.hypotheses.result import PUBLIC_GROUPS, pure
+from discreet.hypotheses.result import PUBLIC_GROUPS, null_in_words, pure
 from discreet.hypotheses.tail_limits import (
     Limits,
     Samples,
@@ -124,7 +133,8 @@ class LimitedMeanTest:
         seen = noisy_size(values, self.stages().part("size", Laplace), rng) if size is None else size
         shown: dict[str, Any] = {"neighbours": self.neighbours, "rows": size}
         shown |= {"counted": seen} if size is None else {}
-        history = Provenance("LimitedMeanTest", shown, rng.secure, notes=(LIMIT,))
+        notes = (null_of_mean(self.null, self.alternative), LIMIT)
+        history = Provenance("LimitedMeanTest", shown, rng.secure, notes=notes)
         name = f"test that the mean is {show(self.null)} ({self.alternative})"
         blank: Release[TestResult] = Release(self.guarantee, history, name=name)
         try:
@@ -138,9 +148,12 @@ class LimitedMeanTest:
         chance = over_variances(square.mean, square.noise, lambda t, sd: tail(t, sd, one.noise))  # [limited_tests.2]
         near = min(one.mean + at.above * one.noise, 0.0) + max(one.mean - at.below * one.noise, 0.0)  # [tail_limits.3]
         p_value = inverted(near, chance, seen, self.alternative)
-        answer = TestResult(at.reach * one.mean / seen, p_value)
+        counted = 1 / float(stages.part("size", Laplace).epsilon) if size is None else 0.0
+        effect = effect_of_mean(float(self.null), at, moment(one, seen, -1.0), moment(square, seen, 0.0), counted)
+        answer = TestResult(at.reach * one.mean / seen, p_value, effect.estimate, "limited mean")
         name = f"test that the mean{limited(at)} is {show(self.null)} ({self.alternative})"
-        return replace(blank, answer=answer, provenance=replace(history, notes=(LIMIT, said(at))), name=name)
+        history = replace(history, notes=(*notes, said(at)))
+        return replace(blank, answer=answer, spread=effect, provenance=history, name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +235,7 @@ class LimitedMeansTest:
         if private:
             sizes = noisy_counts(sizes, self.stages().part("size", Laplace), rng)  # [limited_tests.1]
         shown = {"groups": tuple(sizes), "bounds": self.bounds}
-        notes = LIMIT, HIDDEN_GROUPS if private else PUBLIC_GROUPS
+        notes = one_mean(self.alternative), LIMIT, HIDDEN_GROUPS if private else PUBLIC_GROUPS
         history = Provenance("LimitedMeansTest", shown, rng.secure, notes=notes)
         name = f"test that two means are equal ({self.alternative})"
         blank: Release[TestResult] = Release(self.guarantee, history, name=name)
@@ -240,10 +253,15 @@ class LimitedMeansTest:
         common = sum(total.mean for total in sums) / sum(sizes)
         miscounted = math.hypot(*(off * common / count for count in sizes))  # [limited_tests.2]
         p_value = p_value_of_difference(ones, twos, self.alternative, miscounted)
-        answer = TestResult(at.reach * (ones[0].mean - ones[1].mean), p_value)
+        apart = math.hypot(*(off * one.mean / one.size for one in ones))  # [effects.1]
+        where = f"the population mean{limited(at)} of the first group less that of the second"
+        error = error_of_difference(ones, twos, apart)
+        effect = MeanEffect(at.reach * (ones[0].mean - ones[1].mean), at.reach, error, where)
+        answer = TestResult(effect.estimate, p_value, effect.estimate, "difference of limited means")
         if self.bounds is None:
             name = f"test that two means{limited(at)} are equal ({self.alternative})"
-        return replace(blank, answer=answer, provenance=replace(history, notes=(*notes, said(at))), name=name)
+        history = replace(history, notes=(*notes, said(at)))
+        return replace(blank, answer=answer, spread=effect, provenance=history, name=name)
 
     def _limits(
         self, parts: Sequence[Numbers], sizes: Sequence[int], rng: Randomness
@@ -258,6 +276,30 @@ class LimitedMeansTest:
         centre = middle(chained(parts), cost=cost, neighbours=self.neighbours, rng=rng)
         people = Samples(parts, sizes, centre, self.neighbours)
         return people, *limited_at(people, self.stages, rng)
+
+
+def effect_of_mean(null: float, at: Limits, one: Moment, square: Moment, counted: float) -> MeanEffect:
+    """The limited mean, with what the p-value need not allow for: that it is elsewhere than at `null`. [effects.1]
+
+    `counted` is the scale of the noise on the number of people.
+    """
+    variance = (square.mean - one.mean**2) / one.size
+    unsure = math.hypot(square.noise, 2 * one.mean * one.noise) / one.size
+    noises = one.noise, counted * abs(one.mean) / one.size
+    error = MeanError(variance, unsure, noises, one.size)
+    further = {"below": at.below * one.noise, "above": at.above * one.noise}  # [tail_limits.3]
+    about = f"the population's mean{limited(at)}"
+    return MeanEffect(null + at.reach * one.mean, at.reach, error, about, **further)
+
+
+def null_of_mean(null: Number, alternative: Alternative) -> str:
+    """What a test of one mean tests, in words."""
+    return null_in_words(f"the population's mean is {show(null)}", "it is {}", alternative)
+
+
+def one_mean(alternative: Alternative) -> str:
+    """What a test of two means tests, in words."""
+    return null_in_words("both groups have one mean in the population", "that of the first is {}", alternative)
 
 
 def _group(pairs: Floats, *, group: int) -> Floats:

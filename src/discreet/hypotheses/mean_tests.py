@@ -39,8 +39,9 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
-from discreet.hypotheses.limited_tests import LimitedMeansTest, LimitedMeanTest, check_mean_test
-from discreet.hypotheses.null_distributions import LIMIT, inverted, p_value_of_difference
+from discreet.hypotheses.effects import MeanEffect
+from discreet.hypotheses.limited_tests import LimitedMeansTest, LimitedMeanTest, check_mean_test, null_of_mean, one_mean
+from discreet.hypotheses.null_distributions import LIMIT, error_of_difference, inverted
 from discreet.hypotheses.private_sizes import PrivateGroups
 from discreet.hypotheses.rank_tests import all_sizes, check_sizes
 from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace
@@ -74,6 +75,7 @@ from discreet.worlds.shapes import shifted_sample, two_groups
 
 Model = Literal["gaussian"] | None
 SQUARE: Final = Fraction(3, 20)  # of epsilon, for the squares of normal data
+DIFFERENCE: Final = "the population mean of the first group less that of the second"
 LIMITS: Final = (1e-3, 1e3)  # of a variance, in squared radii
 
 
@@ -117,7 +119,8 @@ class MeanTest:
         values = long_column(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         found = _planned(self, size).release(values, rng)  # [mean_tests.1]
-        provenance = replace(found.provenance, mechanism="MeanTest", notes=(*found.provenance.notes, LIMIT))
+        notes = (null_of_mean(self.null, self.alternative), *found.provenance.notes, LIMIT)
+        provenance = replace(found.provenance, mechanism="MeanTest", notes=notes)
         name = f"test that the mean is {show(self.null)} ({self.alternative})"
         blank: Release[TestResult] = Release(self.guarantee, provenance, refusal=found.refusal, name=name)
         if found.refusal is not None:
@@ -131,7 +134,7 @@ class MeanTest:
             return tail(t, math.hypot(spread.sampling, spread.normal_noise), spread.laplace)
 
         p_value = inverted(near, chance, spread.freedom, self.alternative)  # [mean_tests.3]
-        return replace(blank, answer=TestResult(apart, p_value))
+        return replace(blank, answer=TestResult(apart, p_value, spread.estimate, "mean"), spread=spread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +179,8 @@ class NormalMeansTest:
         values = numbers(rows)
         size = agree(public_size(values, self.neighbours), self.size)
         shown = {"bounds": self.bounds, "alternative": self.alternative}
-        provenance = Provenance("NormalMeansTest", shown, rng.secure, notes=(LIMIT, PUBLIC_GROUPS))
+        notes: tuple[str, ...] = (one_mean(self.alternative), LIMIT, PUBLIC_GROUPS)
+        provenance = Provenance("NormalMeansTest", shown, rng.secure, notes=notes)
         name = f"test that two means are equal ({self.alternative})"
         blank: Release[TestResult] = Release(self.guarantee, provenance, name=name)
         if (refusal := refusal_of(self, size)) is not None:
@@ -189,11 +193,13 @@ class NormalMeansTest:
             return replace(blank, refusal=found)
         means, squares = group_moments((values[: self.first], values[self.first :]), found, rng)  # [mean_tests.2]
         means, squares = zip(*map(unclipped, means, squares), strict=True)  # [mean_tests.3]
-        p_value = p_value_of_difference(means, squares, self.alternative)  # [mean_tests.3]
+        apart, error = means[0].mean - means[1].mean, error_of_difference(means, squares)
+        p_value = inverted(apart, error.chance, error.freedom, self.alternative)  # [mean_tests.3]
         ends = f"[{show(found.centre - found.radius)}, {show(found.centre + found.radius)}]"
-        notes = (*provenance.notes, f"the means are those of values winsorised to {ends}", *found.notes)
-        answer = TestResult(found.radius * (means[0].mean - means[1].mean), p_value)
-        return replace(blank, answer=answer, provenance=replace(provenance, notes=notes))
+        notes = (*notes, f"the means are those of values winsorised to {ends}", *found.notes)
+        effect = MeanEffect(found.radius * apart, found.radius, error, DIFFERENCE)
+        answer = TestResult(effect.estimate, p_value, effect.estimate, "difference of means")
+        return replace(blank, answer=answer, spread=effect, provenance=replace(provenance, notes=notes))
 
     def check(self, size: int | None) -> None:
         """Refused, by public numbers, if so many people do not fill the samples, or are too few for a clip."""

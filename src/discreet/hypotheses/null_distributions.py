@@ -266,19 +266,39 @@ def inverted(apart: float, chance: Callable[[float], float], freedom: float, alt
     return two_sided if alternative == "two-sided" else two_sided / 2 if towards else 1 - two_sided / 2
 
 
-def p_value_of_difference(
-    means: Sequence[Moment], squares: Sequence[Moment], alternative: Alternative, further: float = 0.0
-) -> float:
-    """Of the difference of two noisy means, in units of the radius, with a `further` standard error. [mean_tests.3]"""
+@dataclass(frozen=True, slots=True)
+class MeanError:
+    """What a noisy mean, or a difference of two, is off by: a normal part with this variance, which was seen with noise
+    of the scale `unsure`, two Laplace noises, and a `further` standard error."""
+
+    variance: float
+    unsure: float
+    noises: tuple[float, float]
+    freedom: float
+    further: float = 0.0
+
+    def chance(self, t: float) -> float:
+        """P(error > t). [null_distributions.4]"""
+        return over_variances(self.variance, self.unsure, self._beyond)(t)
+
+    def _beyond(self, t: float, spread: float) -> float:
+        return tail_of_two(t, math.hypot(spread, self.further), *self.noises)
+
+
+def error_of_difference(means: Sequence[Moment], squares: Sequence[Moment], further: float = 0.0) -> MeanError:
+    """That of the difference of two noisy means, in units of the radius. [mean_tests.3]"""
     others = [max(1.0, mean.size - 1) for mean in means]
     rough = [square.mean - mean.mean**2 for mean, square in zip(means, squares, strict=True)]
     unsure = math.hypot(*(square.noise / count for square, count in zip(squares, others, strict=True)))
     variance = sum(one / count for one, count in zip(rough, others, strict=True))
     parts = [max(one, square.noise) / count for one, square, count in zip(rough, squares, others, strict=True)]
     freedom = sum(parts) ** 2 / sum(part**2 / count for part, count in zip(parts, others, strict=True))
+    return MeanError(variance, unsure, (means[0].noise, means[1].noise), freedom, further)
 
-    def chance(t: float, spread: float) -> float:
-        return tail_of_two(t, math.hypot(spread, further), means[0].noise, means[1].noise)
 
-    seen = over_variances(variance, unsure, chance)  # [mean_tests.3]
-    return inverted(means[0].mean - means[1].mean, seen, freedom, alternative)
+def p_value_of_difference(
+    means: Sequence[Moment], squares: Sequence[Moment], alternative: Alternative, further: float = 0.0
+) -> float:
+    """Of the difference of two noisy means, in units of the radius, with a `further` standard error. [mean_tests.3]"""
+    error = error_of_difference(means, squares, further)
+    return inverted(means[0].mean - means[1].mean, error.chance, error.freedom, alternative)

@@ -210,7 +210,7 @@ class PrivateGroups:
         signed = replace(found, guarantee=self.guarantee, provenance=history)
         if found.refusal is not None:
             return signed
-        answer = TestResult(found.value.statistic, min(1.0, found.value.p_value + MISS))  # [private_sizes.2]
+        answer = replace(found.value, p_value=min(1.0, found.value.p_value + MISS))  # [private_sizes.2]
         return replace(signed, answer=answer)
 
     def _too_few(self, noisy: list[int], epsilon: Number, margin: int) -> str:

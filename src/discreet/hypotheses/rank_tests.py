@@ -46,6 +46,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from discreet.errors import BadInput, DiscreetError, Refused
+from discreet.hypotheses.effects import LARGER, ShareEffect
 from discreet.hypotheses.null_distributions import (
     CELLS,
     DRAWS,
@@ -59,7 +60,7 @@ from discreet.hypotheses.null_distributions import (
     simulated_p_value,
 )
 from discreet.hypotheses.private_sizes import PrivateGroups
-from discreet.hypotheses.result import PUBLIC_GROUPS, check_replace, pure
+from discreet.hypotheses.result import NULL, PUBLIC_GROUPS, check_replace, null_in_words, pure
 from discreet.noise import distributions as simulated
 from discreet.noise.additive import total
 from discreet.noise.distributions import laplace_scale
@@ -77,6 +78,9 @@ from discreet.worlds.shapes import group_sizes, two_groups
 
 NORMAL: Final = 5_000  # rows above which rank sums are simulated from their normal limit,
 FULL: Final = 30  # if no group has fewer: few ranks do not sum to a normal variable
+PAIRS: Final = "the chance that someone of the first group has a larger value than someone of the second, ties by half"
+ALIKE: Final = f"{NULL}all groups have one distribution in the population"
+TENDS: Final = "the first tends to {} values"
 FEWEST: Final = 999  # draws where ranks are many and a group is small
 
 
@@ -117,9 +121,12 @@ class RankSumTest:
         larger = larger_pairs(ranks(values, rng.permutation(len(values))), one)
         noisy = rng.blur(larger, sensitivity=max(one, other), cost=Laplace(self.epsilon))  # [rank_tests.1]
         shown = {"groups": (one, other), "alternative": self.alternative}
-        answer = TestResult(noisy / pairs, distribution.p_value(noisy, self.alternative))  # [rank_tests.3]
-        provenance = Provenance("RankSumTest", shown, rng.secure, notes=(PUBLIC_GROUPS,))
-        return Release(self.guarantee, provenance, answer, name=name)
+        effect = ShareEffect(noisy / pairs, min(one, other), float(distribution.scale) / pairs, PAIRS)  # [effects.2]
+        p_value = distribution.p_value(noisy, self.alternative)  # [rank_tests.3]
+        answer = TestResult(noisy / pairs, p_value, effect.share, LARGER)
+        null = null_in_words("both groups have one distribution in the population", TENDS, self.alternative)
+        provenance = Provenance("RankSumTest", shown, rng.secure, notes=(null, PUBLIC_GROUPS))
+        return Release(self.guarantee, provenance, answer, spread=effect, name=name)
 
     def check(self, size: int | None) -> None:
         """Refused, by public numbers, if so many people do not fill the groups, or noise would drown them."""
@@ -181,7 +188,7 @@ class GroupsTest:
 
         draws = self.draws if size <= NORMAL or min(groups) >= FULL else min(self.draws, FEWEST)
         p_value = simulated_p_value(noisy, draw, rng, draws)  # [rank_tests.3]
-        provenance = Provenance("GroupsTest", {"groups": groups}, rng.secure, notes=(PUBLIC_GROUPS,))
+        provenance = Provenance("GroupsTest", {"groups": groups}, rng.secure, notes=(ALIKE, PUBLIC_GROUPS))
         answer = TestResult(4 * (size - 1) / size**2 * noisy, p_value)
         return Release(self.guarantee, provenance, answer, name=name)
 

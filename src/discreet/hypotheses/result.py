@@ -30,6 +30,7 @@ class PureLoss:
 
 
 pure: Final = PureLoss()
+NULL: Final = "null hypothesis: "
 PUBLIC_GROUPS: Final = "which group a person is in is public; what is hidden is the person's value"
 
 
@@ -38,7 +39,7 @@ class ProportionTest:
     """Is the population's share of yes entries equal to `null`?
 
     Releases
-        The private proportion and the p-value computed from it.
+        The private proportion with its interval, and the p-value computed from it.
     Promise
         That of `Proportion`, [proportion.1] to [proportion.4]: the p-value is post-processing.
     """
@@ -74,14 +75,24 @@ class ProportionTest:
             return Release(share.guarantee, share.provenance, refusal=share.refusal, name=name)
         assert isinstance(spread, KnownSize | PrivateSize)
         p_value = spread.p_value(self.null, self.alternative)
-        number = share.shown().numbers[0]  # its interval costs nothing more
-        told = "the share is {}, with a 95% confidence interval of {} from the same noisy count".format(*number.told)
-        provenance = replace(share.provenance, notes=(*share.provenance.notes, told))
-        return Release(share.guarantee, provenance, TestResult(share.value, p_value), name=name)
+        answer = TestResult(share.value, p_value, share.value, "share")  # its interval costs nothing more
+        null = null_in_words(f"the population's share is {show(self.null)}", "it is {}", self.alternative)
+        provenance = replace(share.provenance, notes=(null, *share.provenance.notes))
+        return Release(share.guarantee, provenance, answer, spread=spread, name=name)
 
     def check(self, size: int | None) -> None:
         """As the proportion does."""
         self._proportion.check(size)
+
+
+def null_in_words(null: str, against: str, alternative: Alternative) -> str:
+    """What is tested, and against what, for a note.
+
+    >>> null_in_words("the population's mean is 3", "it is {}", "greater")
+    "null hypothesis: the population's mean is 3; alternative: it is larger"
+    """
+    way = {"two-sided": "larger or smaller", "greater": "larger", "less": "smaller"}[alternative]
+    return f"{NULL}{null}; alternative: {against.format(way)}"
 
 
 def check_replace(neighbours: object) -> None:

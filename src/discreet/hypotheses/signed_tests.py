@@ -56,6 +56,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput, Refused
+from discreet.hypotheses.effects import POSITIVE, SUMS, Named, ShareEffect
 from discreet.hypotheses.null_distributions import Floats, Integers, NoisyDistribution, by_parts, check_powerful
 from discreet.hypotheses.private_sizes import (
     COUNTING,
@@ -67,13 +68,14 @@ from discreet.hypotheses.private_sizes import (
     too_few_people,
     uniform,
 )
-from discreet.hypotheses.result import pure
+from discreet.hypotheses.result import null_in_words, pure
 from discreet.hypotheses.sign_balance import Balance, noisy_balance, suits
 from discreet.noise.additive import total
 from discreet.noise.distributions import laplace_scale
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Neighbours, check_budget
+from discreet.privacy.intervals import Spread
 from discreet.privacy.loss import Laplace
 from discreet.privacy.mechanism import MISCOUNTED, Mechanism, Randomness, promised, refusal_of, what_to_do
 from discreet.privacy.release import Provenance, Release
@@ -91,6 +93,8 @@ from discreet.worlds.shapes import shifted_sample
 
 Coins = npt.NDArray[np.bool_]
 FEW: Final = {Neighbours.REPLACE: 24, Neighbours.ADD_OR_REMOVE: 45}  # n epsilon^2: signs find more than ranks below it
+SHARE: Final = "the population's share of positive differences, zeros by half"
+SUM: Final = "the chance that the differences of two people add up to more than 0, ties by half"
 LOOKING: Final = Fraction(3, 100)  # of epsilon: which of the two finds more of a private number
 Method = Literal["ranks", "signs"]
 NAMES: Final = {"signs": "SignTest", "ranks": "SignedRankTest"}
@@ -153,20 +157,27 @@ class SymmetryTest:
         if size is None and chosen.method == "signs":
             return replace(signs_released(chosen, values, rng, name), guarantee=self.guarantee)  # [signed_tests.4]
         notes: tuple[str, ...] = ()
-        inner, key = chosen, b""
+        inner, key, stand_ins = chosen, b"", 0.0
         if size is None:
             counting = Laplace(exact(self.epsilon) * (COUNTING - spent))
             (size,), notes = noisy_sizes([len(values)], counting, rng), (COUNTED,)  # [signed_tests.4]
-            rest = exact(self.epsilon) * (1 - COUNTING)
+            rest, stand_ins = exact(self.epsilon) * (1 - COUNTING), float(laplace_scale(1, counting.epsilon))
             inner, key = replace(chosen, epsilon=rest, neighbours=Neighbours.REPLACE), secret_key(rng)
         shown = {"rows": size, "alternative": self.alternative}
-        provenance = Provenance(NAMES[inner.for_size(size).method or "ranks"], shown, rng.secure, notes=notes)
+        null = null_of_signs(self.method, self.alternative)
+        mechanism = NAMES[inner.for_size(size).method or "ranks"]
+        provenance = Provenance(mechanism, shown, rng.secure, notes=(null, *notes))
         blank: Release[TestResult] = Release(self.guarantee, provenance, name=name)
         if (refusal := refusal_of(inner, size)) is not None:
             return replace(blank, refusal=too_few_people(size, self.epsilon, inner.check) if notes else refusal)
         drawn = seats(values, size, key) if notes else (values, coins(size, rng), rng.permutation(size))
-        tested = tested_signs if inner.method == "signs" else tested_ranks
-        return replace(blank, answer=tested(inner, *drawn, rng))  # [signed_tests.4]
+        spread: Spread
+        if inner.method == "signs":
+            answer, spread = tested_signs(inner, *drawn, rng)
+        else:
+            answer, effect = tested_ranks(inner, *drawn, rng)
+            spread = replace(effect, stand_ins=stand_ins / size)  # [effects.2]
+        return replace(blank, answer=answer, spread=spread)  # [signed_tests.4]
 
     def _looked(self, values: Floats, rng: Randomness) -> int:
         """A rough number of rows, which says which test finds more. [signed_tests.5]"""
@@ -174,20 +185,27 @@ class SymmetryTest:
         return about
 
 
-def tested_signs(test: SymmetryTest, values: Floats, drawn: Coins, _: Integers, rng: Randomness) -> TestResult:
-    """The test of the signs of a public number of differences."""
+def tested_signs(
+    test: SymmetryTest, values: Floats, drawn: Coins, _: Integers, rng: Randomness
+) -> tuple[TestResult, Spread]:
+    """The test of the signs of a public number of differences, and the error of their share."""
     noisy = rng.blur(int(signs(values, drawn).sum()), sensitivity=1, cost=Laplace(test.epsilon))  # [signed_tests.1]
     seen = KnownSize(noisy + centred(rng), len(values), float(1 / laplace_scale(1, test.epsilon)))
-    return TestResult(seen.share, seen.p_value(0.5, test.alternative))  # [signed_tests.3]
+    answer = TestResult(seen.share, seen.p_value(0.5, test.alternative), seen.share, POSITIVE)  # [signed_tests.3]
+    return answer, Named(seen, SHARE)
 
 
-def tested_ranks(test: SymmetryTest, values: Floats, drawn: Coins, places: Integers, rng: Randomness) -> TestResult:
-    """The test of the signed ranks of a public number of differences."""
+def tested_ranks(
+    test: SymmetryTest, values: Floats, drawn: Coins, places: Integers, rng: Randomness
+) -> tuple[TestResult, ShareEffect]:
+    """The test of the signed ranks of a public number of differences, and the error of their share."""
     size, ranked = len(values), positive_ranks(values, drawn, places)
     noisy = rng.blur(ranked, sensitivity=size, cost=Laplace(test.epsilon))  # [signed_tests.2]
     centre, deviation = size * (size + 1) / 4, math.sqrt(size * (size + 1) * (2 * size + 1) / 24)
     p_value = signed_ranks_distribution(size, test.epsilon).p_value(noisy, test.alternative)  # [signed_tests.3]
-    return TestResult((noisy - centre) / deviation, p_value)
+    noise = float(laplace_scale(size, test.epsilon)) / (2 * centre)
+    effect = ShareEffect(noisy / (2 * centre), size // 2, noise, SUM, off=0.5 / (size + 1))  # [effects.2]
+    return TestResult((noisy - centre) / deviation, p_value, effect.share, SUMS), effect
 
 
 def signs_released(test: SymmetryTest, values: Floats, rng: Randomness, name: str) -> Release[TestResult]:
@@ -196,14 +214,33 @@ def signs_released(test: SymmetryTest, values: Floats, rng: Randomness, name: st
     draw = noisy_balance if suits(test.epsilon) else noisy_pair
     seen = draw(int(found.sum()), len(found), test.epsilon, rng)  # [signed_tests.4]
     shown = {"neighbours": test.neighbours, "rows": None, "counted": seen.size}
-    blank: Release[TestResult] = Release(test.guarantee, Provenance("SignTest", shown, rng.secure), name=name)
+    history = Provenance("SignTest", shown, rng.secure, notes=(null_of_signs(test.method, test.alternative),))
+    blank: Release[TestResult] = Release(test.guarantee, history, name=name)
     if not seen.enough:
         drawn = float(1 / laplace_scale(1, test.epsilon))
         to_do = what_to_do(round(seen.size), drawn, (LEAST + MISCOUNTED) / drawn, noisy=False, scales=False)
         return replace(blank, refusal=f"too few differences: about {seen.size:.0f}, by a noisy count; {to_do}")
     even = {} if isinstance(seen, Balance) else {"null": 0.5}
     p_value = seen.p_value(alternative=test.alternative, **even)  # [sign_balance.2], [proportion.4]
-    return replace(blank, answer=TestResult(seen.share, p_value))
+    spread = share_of_signs(seen) if isinstance(seen, Balance) else Named(seen, SHARE)
+    return replace(blank, answer=TestResult(seen.share, p_value, seen.share, POSITIVE), spread=spread)
+
+
+def share_of_signs(seen: Balance) -> ShareEffect:
+    """The share of positive signs from their balance over a noisy number; a coin of +-1 is noise too. [effects.2]"""
+    counting, noise = map(float, seen.scales)
+    people = seen.size**2 / (seen.size + MISCOUNTED * counting)  # were the number so much too small
+    half = 2 * seen.size
+    noisy = math.hypot(noise, 0.5) / half
+    return ShareEffect(0.5 + seen.balance / half, people, noisy, SHARE, counted=counting / half)
+
+
+def null_of_signs(method: Method | None, alternative: Alternative) -> str:
+    """What is tested, in words."""
+    if method == "signs":
+        return null_in_words("differences are as often positive as negative", "they tend to be {} than 0", alternative)
+    null = "the distribution of the differences is symmetric about 0"
+    return null_in_words(null, "they tend to be {} than 0", alternative)
 
 
 def seats(values: Floats, size: int, key: bytes) -> tuple[Floats, Coins, Integers]:

@@ -152,10 +152,18 @@ SOURCES: Final = sa.Table(
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("entry", sa.BigInteger, nullable=False),  # of the chain, that declares it as it is now
 )
+CODES: Final = sa.Table(
+    "discreet_codes",  # with which people choose a password, once: after they were added, or somebody reset them
+    METADATA,
+    sa.Column("name", sa.Text, primary_key=True),  # of one of the people
+    sa.Column("code", sa.Text, nullable=False),  # SHA-256 of it
+    sa.Column("until", sa.Float, nullable=False),
+    sa.Column("entry", sa.BigInteger, nullable=False),  # of the chain, that made it
+)
 LAYOUT: Final = sa.Table(
     "discreet_layout",  # which of migrations/versions the tables are; Alembic's own, under a name of ours
     METADATA,
     sa.Column("version_num", sa.String(32), nullable=False),
     sa.PrimaryKeyConstraint("version_num", name="discreet_layout_pkc"),
 )
-LAYOUTS: Final = ("0001", "0002", "0003", "0004")  # all that were ever made, the newest last
+LAYOUTS: Final = ("0001", "0002", "0003", "0004", "0005")  # all that were ever made, the newest last

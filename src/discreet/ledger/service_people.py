@@ -1,6 +1,13 @@
-"""Who may use the service: accounts, sessions and tokens. Secrets are kept as digests only."""
+"""Who may use the service: accounts, sessions and tokens. Secrets are kept as digests only.
 
-from collections.abc import Sequence
+Claims
+    [service_people.1] Whoever resets an account learns no password of it: the password, all sessions and tokens end,
+          and a code takes their place, which chooses one password, once, until its time is over. An account of an
+          outside identity is not reset.
+    [service_people.2] What was done to an account is an entry of the chain, by whom, in the same transaction.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,10 +15,12 @@ import sqlalchemy as sa
 
 from discreet.errors import BadInput
 from discreet.ledger import ledger_text as words
-from discreet.ledger.ledger_tables import IDENTITIES, PEOPLE, SESSIONS, TOKENS
-from discreet.ledger.store import Ledger
+from discreet.ledger.account import Entry, canonical
+from discreet.ledger.ledger_tables import CODES, ENTRIES, IDENTITIES, PEOPLE, SESSIONS, TOKENS
+from discreet.ledger.store import EVERYBODY, Ledger
 
 ROLES: Final = ("analyst", "steward", "auditor", "admin")
+NO_CODE: Final = "name and code do not fit, or the code was used or is too old; ask for another one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,14 @@ class ApiToken:
     until: float
 
 
+@dataclass(frozen=True, slots=True)
+class Code:
+    """With which somebody chooses a password, once: its digest, and until when."""
+
+    digest: str
+    until: float
+
+
 class PeopleStore:
     """Accounts, sessions and tokens in the ledger's database; who was added or changed is in its chain."""
 
@@ -55,6 +72,7 @@ class PeopleStore:
         by: str | None,
         now: float,
         identity: tuple[str, str] | None = None,
+        code: Code | None = None,
     ) -> Person:
         """A new account, under a name that nobody would take for another; `identity` is an issuer and its subject."""
         if role not in ROLES:
@@ -63,7 +81,7 @@ class PeopleStore:
         words.new_name("the name", name)
         person = Person(name, role, salt, password, True, 0, 0.0, now)
 
-        def work(connection: sa.Connection, _: int) -> Person:
+        def work(connection: sa.Connection, entry: int) -> Person:
             for known in connection.execute(sa.select(PEOPLE.c.name)).scalars():
                 if known == name or words.alike(known, name):
                     raise BadInput(
@@ -73,6 +91,8 @@ class PeopleStore:
             connection.execute(PEOPLE.insert().values(**row))
             if identity is not None:
                 _bound(connection, identity, name, now)
+            if code is not None:
+                _coded(connection, name, code, entry)
             return person
 
         about = {"person": name, "role": role}
@@ -104,17 +124,72 @@ class PeopleStore:
         )
         return person
 
-    def change(self, name: str, note: str, values: dict[str, Any], *, by: str | None) -> None:
-        """Another password, or no more access; the sessions and tokens of before end."""
+    def bound(self) -> frozenset[str]:
+        """Whose accounts are of an outside identity."""
+        query = sa.select(IDENTITIES.c.name)
+        return self._ledger.beside(lambda c: frozenset(c.execute(query).scalars()))
 
-        def work(connection: sa.Connection, _: int) -> None:
+    def change(
+        self,
+        name: str,
+        note: str,
+        values: dict[str, Any],
+        *,
+        by: str | None,
+        event: str = "change person",
+        beside: Callable[[sa.Connection, int], None] | None = None,
+    ) -> None:
+        """Another password, or no more access; the sessions, tokens and codes of before end."""
+
+        def work(connection: sa.Connection, entry: int) -> None:
             found = connection.execute(PEOPLE.update().where(PEOPLE.c.name == name).values(**values))
             if not found.rowcount:
                 raise BadInput(f"there is nobody called {name!r}")
-            connection.execute(SESSIONS.delete().where(SESSIONS.c.name == name))
-            connection.execute(TOKENS.delete().where(TOKENS.c.name == name))
+            if beside is not None:
+                beside(connection, entry)
+            # [service_people.2]: all of it, or nothing
+            for table in (SESSIONS, TOKENS) if beside is not None else (SESSIONS, TOKENS, CODES):
+                connection.execute(table.delete().where(table.c.name == name))
 
-        self._ledger.record("change person", f"{name}: {note}", {"person": name}, by=by, beside=work)
+        self._ledger.record(event, f"{name}: {note}", {"person": name}, by=by, beside=work)
+
+    def reset(self, name: str, code: Code, *, by: str) -> None:
+        """No password any more, and a code that chooses one. [service_people.1]"""
+
+        def work(connection: sa.Connection, entry: int) -> None:
+            if connection.execute(sa.select(IDENTITIES).where(IDENTITIES.c.name == name)).first() is not None:
+                raise BadInput(f"{name} signs in with an account of the organisation; there is no password to reset")
+            _coded(connection, name, code, entry)  # [service_people.1]
+
+        values = {"salt": "", "password": "", "locked": 0.0, "failures": 0}
+        self.change(name, "reset, with a code for one use", values, by=by, event="reset person", beside=work)
+
+    def choose(self, name: str, code: str, salt: str, password: str, *, now: float) -> None:
+        """The password that a code chooses, once. [service_people.1]"""
+        if not self.fits(name, code, now):  # nothing is written for a guess
+            raise BadInput(NO_CODE)
+
+        def work(connection: sa.Connection, _: int) -> None:
+            here = (CODES.c.name == name) & (CODES.c.code == code) & (CODES.c.until > now)
+            if connection.execute(CODES.delete().where(here)).rowcount != 1:
+                raise BadInput(NO_CODE)  # used meanwhile
+
+        values = {"salt": salt, "password": password, "locked": 0.0, "failures": 0}
+        self.change(name, "chose a password with a code", values, by=name, event="use code", beside=work)
+
+    def fits(self, name: str, code: str, now: float) -> bool:
+        """Whether this is the code of an account that is open."""
+        joined = sa.select(CODES.c.code).join(PEOPLE, PEOPLE.c.name == CODES.c.name)
+        query = joined.where(CODES.c.name == name, CODES.c.code == code, CODES.c.until > now, PEOPLE.c.active)
+        return self._ledger.beside(lambda c: c.execute(query).first()) is not None
+
+    def history(self, name: str, most: int = 50) -> list[Entry]:
+        """What was done to an account, the latest first. [service_people.2]"""
+        mine = ENTRIES.c.body.contains(f'"person":{canonical(name)}', autoescape=True)
+        query = sa.select(ENTRIES.c.number).where(ENTRIES.c.population == EVERYBODY, ENTRIES.c.kind == "event", mine)
+        query = query.order_by(ENTRIES.c.number.desc()).limit(most)
+        found = map(self._ledger.entry, self._ledger.beside(lambda c: list(c.execute(query).scalars())))
+        return [entry for entry in found if entry is not None and entry.plain.get("person") == name]
 
     def failed(self, name: str, most: int, until: float) -> None:
         """One more wrong password; after `most` of them the account is locked until then."""
@@ -155,8 +230,10 @@ class PeopleStore:
             row = {"id": kept.id, "name": kept.name, "label": kept.label, "scopes": " ".join(kept.scopes)}
             connection.execute(TOKENS.insert().values(token=token, until=kept.until, made=now, **row))
 
-        about = {"token": kept.id, "scopes": list(kept.scopes)}
-        self._ledger.record("issue token", f"a token of {kept.name}", about, by=kept.name, beside=work)
+        about = {"token": kept.id, "scopes": list(kept.scopes), "person": kept.name}
+        self._ledger.record(
+            "issue token", f"a token of {kept.name} that may {', '.join(kept.scopes)}", about, by=kept.name, beside=work
+        )
 
     def tokens(self, name: str) -> list[ApiToken]:
         """The tokens of a person."""
@@ -178,7 +255,13 @@ class PeopleStore:
             if not found.rowcount:
                 raise BadInput("there is no such token; it may be revoked already")
 
-        self._ledger.record("revoke token", f"a token of {name}", {"token": which}, by=name, beside=work)
+        about = {"token": which, "person": name}
+        self._ledger.record("revoke token", f"a token of {name} is revoked", about, by=name, beside=work)
+
+
+def _coded(connection: sa.Connection, name: str, code: Code, entry: int) -> None:
+    connection.execute(CODES.delete().where(CODES.c.name == name))  # one at a time
+    connection.execute(CODES.insert().values(name=name, code=code.digest, until=code.until, entry=entry))
 
 
 def _bound(connection: sa.Connection, identity: tuple[str, str], name: str, now: float) -> None:

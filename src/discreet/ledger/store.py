@@ -280,7 +280,7 @@ class Ledger:
         """One entry, if it is there and signed."""
         return self._read(lambda pages: pages.entry(number))
 
-    def lines(self, *, before: int | None = None, most: int = 200, **only: Sequence[str]) -> list[Entry]:
+    def lines(self, *, before: int | None = None, most: int = 200, **only: Sequence[object]) -> list[Entry]:
         """The last entries, the latest first: those before a number, and with one of these values in each column."""
         query = sa.select(ENTRIES).order_by(ENTRIES.c.number.desc()).limit(most)
         query = query.where(*(ENTRIES.c[column].in_(wanted) for column, wanted in only.items()))
@@ -357,9 +357,9 @@ class Ledger:
         def work(pages: Pages, head: Head) -> tuple[Filter, Head]:
             if pages.has(population, analyst):
                 old = pages.account(population, analyst)
-                if old.terms != account.terms:  # [store.3]
+                if old.terms != account.terms or old.ended:  # [store.3]
                     what = population if analyst is None else f"{analyst}'s part of {population}"
-                    raise BadInput(f"{what} has a budget on other terms: {old.filter}; a budget is not changed")
+                    raise BadInput(f"{what} has a budget on other terms: {old.told}; a budget is not changed")
                 return old.filter, head
             words.new_name("the population" if analyst is None else "the analyst", analyst or population)
             alike = pages.lookalike(population, analyst)

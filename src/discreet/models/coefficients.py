@@ -66,6 +66,7 @@ class NewtonStep:
     spans: Array
     scored: Scored
     pulled: float = PULLED
+    held: Any = None  # the same with its ridge, of a tilted minimum: `ridged_minimum.RidgedFit`
     bent: Array | None = None  # S: the noise on the information is S E S, that of E even in all directions
 
     @property

@@ -1,7 +1,8 @@
 """Logistic and Poisson regression without bounds: maximum-likelihood coefficients, errors that need no true model.
 
 Releases
-    The stages of models/glm_stages.py. Coefficients and all errors are computed from what they release.
+    The stages of models/glm_stages.py, or, of few people, of models/ridged_minimum.py. Coefficients and all errors are
+    computed from what they release.
 Promise
     [descent.1] (epsilon, delta) under both relations, by the losses of the stages.
     [descent.2] Refusals read public numbers and earlier answers only; no value of the data raises. There are
@@ -12,17 +13,20 @@ Promise
           above a limit that was released, true or not, with its confidence, to first order. As in [least_squares.3]
           the limit is one that 5 to 15 rows exceed at epsilon 1, by the tail of all others, and what they exceed it by
           is allowed for as far as that tail tells. Of a tilted minimum it is the model for which rows beyond a released
-          length weigh less, by their features alone. With weights the population is the one weighted by them, and the
-          influence is weighted too; an offset is a part of the linear part, with the coefficient 1.
+          length weigh less, by their features alone, with a ridge where the first line says so. With weights the
+          population is the one weighted by them, and the influence is weighted too; an offset is a part of the linear
+          part, with the coefficient 1.
 Why
-    [descent.1] [glm_stages.1]. What is not listed when no size is declared amounts to (epsilon, delta).
-    [descent.2] [glm_stages.2] and [glm_stages.3]; too few rows: before any draw where their number is public, else by
-    the noisy count. With J the information of the slopes t and V = S + N the covariance of their errors e, by sampling
-    and by noise, t + e has a log-likelihood above that of the mean outcome by (t'Jt - e'Je) / 2, to second order:
-    (t'Jt - tr JV) / 2 on average. The released (t + e)'J(t + e) is t'Jt + tr JV on average. So where it is below 2 tr
-    JV the mean outcome is expected to predict better; with counts, where large errors cost more than to second order,
-    2 is 1.5 tr JN / tr JS if that is more. It is a refusal where noise has the larger part of tr JV; where sampling has
-    it, an answer without noise would do as badly, and slopes near 0 with their intervals are what there is to say.
+    [descent.1] [glm_stages.1] and [ridged_minimum.1]. What is not listed when no size is declared amounts to (epsilon,
+    delta).
+    [descent.2] [glm_stages.2], [glm_stages.3] and [ridged_minimum.2]; too few rows: before any draw where their number
+    is public, else by the noisy count. With J the information of the slopes t and V = S + N the covariance of their
+    errors e, by sampling and by noise, t + e has a log-likelihood above that of the mean outcome by (t'Jt - e'Je) / 2,
+    to second order: (t'Jt - tr JV) / 2 on average. The released (t + e)'J(t + e) is t'Jt + tr JV on average. So where
+    it is below 2 tr JV the mean outcome is expected to predict better; with counts, where large errors cost more than
+    to second order, 2 is 1.5 tr JN / tr JS if that is more. It is a refusal where noise has the larger part of tr JV;
+    where sampling has it, an answer without noise would do as badly, and slopes near 0 with their intervals are what
+    there is to say.
     [descent.3] As [least_squares.3], with the scores u (y - p) and the information H at the step before: H^-1 M H^-1, M
     the sum of squared scores, is the covariance of a maximum of the likelihood whatever the model (Huber 1967, White
     1982); the noise of the sums and what clipping takes are known. A score u (y - p) that is cut to its limit keeps its
@@ -35,17 +39,13 @@ Why
     off, as in [objective.3], and is refused if it is long. Squared scores that are lost in the noise are replaced, as
     far as they are, by the information: that part rests on the model.
 Needs
-    models/glm_stages.py: some 1,000 people of 3 features at epsilon 1, delta 1e-6, 2,500 of 10;
-    twice as many where people are replaced.
+    models/glm_stages.py: some 1,000 people of 3 features at epsilon 1, delta 1e-6, 2,500 of 10; twice as many where
+    people are replaced. Of a logistic model with up to some 16 coefficients 500 and 800 with a ridge.
 Accuracy
-    docs/benchmarks.md. Ten columns without bounds at n = 1,000, epsilon 1 and delta 1e-6 are refused: half of epsilon
-    for the tilt leaves mu^2 of .0154, of which centres and units take about .009 (mu of .02 each). A Gaussian tilt (see
-    noise/tilted_minimum.py) would share all mu^2 of .056, and that is too little as well. The information of p
-    coefficients from rows of a typical length is on average n mu / (p sqrt(2 p)) times its noise as an operator: 4.6
-    for all of mu, 2.6 for a third of its square. Where the linear part has a deviation of 1.5 the least direction has
-    .35 to .5 of the average: of no use to an interval. A quarter of mu^2 for the tilt would move linear parts by .8 to
-    1. Simulated so, 0 of 30 tables of 1,000 and of 1,500 rows had an answer; without an interval there is none. Of
-    12 tables of 2,300 rows 6 have one.
+    docs/benchmarks.md. Ten columns without bounds at n = 1,000, epsilon 1 and delta 1e-6 have no information matrix: of
+    p coefficients it is on average n mu / (p sqrt(2 p)) times its noise as an operator from rows of a typical length,
+    2.6 for a third of all mu^2, and where the linear part has a deviation of 1.5 the least direction has .35 to .5 of
+    the average. So there a ridge is what makes intervals: models/ridged_minimum.py.
     Of 3% cases (4 coefficients, n = 5,000, epsilon 1) REPLACE cannot have 1.3 times the plain error by a tilted
     minimum: with a frame and an information that cost nothing, and all of epsilon for the tilt, its deviation is
     2 R sqrt(5) / epsilon with R of at least sqrt(4), 9 to 10, beside one of sampling of sqrt(.029 n) = 12: 1.26 to
@@ -73,6 +73,9 @@ from discreet.models.least_squares import spread_of
 from discreet.models.logistic_loss import tilt_of
 from discreet.models.newton_stages import NewtonStages, least_rows
 from discreet.models.objective import ObjectivePerturbation
+from discreet.models.ridged_minimum import RidgedFit, RidgedStages, either
+from discreet.models.ridged_minimum import find as with_ridge
+from discreet.models.ridged_minimum import plan as ridged
 from discreet.models.score import Name, logistic, poisson
 from discreet.models.weighted import positive
 from discreet.noise.tilted_minimum import WIDEST
@@ -84,6 +87,7 @@ from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Coefficients, Link
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
+from discreet.stages.octaves import least_seen
 from discreet.statistics.survey_design import Design
 from discreet.tables.matrix import long_matrix
 from discreet.tables.streams import each
@@ -98,6 +102,8 @@ NOISY: Final = (
     "the noise would move the linear part of a typical row by {:.1f}, which is worse than no model; bring {:.1f} times "
     "as many rows, or ask for an epsilon so many times as large, or leave columns out"
 )
+AMPLE: Final = 1.3  # times what the stages need at least: fewer rows take a ridge
+SEEN: Final = 0.5  # of the rows, as many as must be seen of one length
 STEPS_WIN: Final = 1.4  # times their noise: rows of a tilted minimum weigh less, so that its scores are shorter
 WORSE: Final = 2.0  # times what errors feign, the least that slopes explain: they cost predictions as much again
 STEEPER: Final = 1.5  # times the noise over sampling, for counts: errors so large cost more than to second order
@@ -166,7 +172,9 @@ class Descent:
         """Every draw; before the public number of rows is known, what they amount to."""
         if self.size is None and self.neighbours.size_is_public:
             return Approximate(self.epsilon, self.delta)
-        return self.stages(self.size).loss  # [descent.1]
+        if self.tilted and self.size is None:
+            return either(self.stages(None).costs)  # [ridged_minimum.1]
+        return self._chosen(self.size or 0).loss  # [descent.1]
 
     @property
     def columns(self) -> tuple[DesignColumn, ...]:
@@ -194,13 +202,28 @@ class Descent:
         stages = self.stages(size or (1 if self.neighbours.size_is_public else None))
         return tilt_of(stages) if self.tilted else stages.moved("last")
 
+    def _chosen(self, size: float) -> NewtonStages | RidgedStages:
+        """The costs for so many rows, public or by a noisy count: with a ridge where they are too few for an
+        information. [descent.2]"""
+        stages = self.stages(int(size) if self.neighbours.size_is_public else None)
+        if not self.tilted:
+            return stages
+        lengths = least_seen(stages.costs.part("lengths", Gaussian), self.neighbours)
+        if stages.enough(size / AMPLE) and lengths <= SEEN * size:
+            return stages
+        return ridged(stages.costs, stages.rows, stages.width, self.features.unknown, centred=self.features.intercept)
+
     def needed(self) -> int:
         """The least public number of rows, within a twentieth, that there is an answer for. [descent.2]"""
-        return least_rows(self.stages)
+        return least_rows(self._chosen)
+
+    def _ample(self) -> float:
+        """How many rows take no ridge."""
+        return AMPLE * least_rows(lambda rows: self.stages(rows if self.neighbours.size_is_public else None))
 
     def check(self, size: int | None) -> None:
         """Refused, by public numbers, where there are too few rows. [descent.2]"""
-        if size is not None and self.neighbours.size_is_public and not self.stages(size).enough(size):
+        if size is not None and self.neighbours.size_is_public and not self._chosen(size).enough(size):
             to_do = what_to_do(size, self.epsilon, self.needed(), noisy=False, scales=False)
             raise Refused(
                 f"there are {size} rows of {len(self.features.names)} columns and an outcome; their regression takes "
@@ -232,12 +255,25 @@ class Descent:
         if self.clusters is not None:
             table, places = listed_only(table)
         ready, stages = each(self._ready, table), self.stages(size)
-        found = find(ready, self.columns, stages, family, rng, offset=self.offset)  # [descent.1]
+        counted = stages.counted(ready, rng)  # [descent.1]
+        chosen = self._chosen(counted)
+        if isinstance(chosen, RidgedStages):  # [descent.2]
+            so_many = {"size": counted, "least": self.needed(), "enough": self._ample()}
+            ridge = with_ridge(ready, self.columns, chosen, rng, **so_many)  # [descent.1]
+            return replace(blank, refusal=ridge + coded) if isinstance(ridge, str) else self._held(blank, ridge)
+        found = find(ready, self.columns, stages, family, rng, size=counted, offset=self.offset)  # [descent.1]
         if isinstance(found, str):  # [descent.2]
             return replace(blank, refusal=found + coded)
+        if isinstance(found, RidgedFit):
+            return self._held(blank, found)
         loud = found.score_noise * float(np.linalg.norm(found.inverse))
         if loud > LOUDEST:  # [descent.2]
-            return replace(blank, refusal=NOISY.format(loud, 1.5 * loud / LOUDEST) + coded)
+            noisy = NOISY.format(loud, 1.5 * loud / LOUDEST)
+            return (
+                replace(blank, refusal=noisy + coded)
+                if found.held is None
+                else self._held(blank, replace(found.held, why=noisy))
+            )
         names, intercept = self.features.names, self.features.intercept
         explained, feigned, noise = found.explained(int(intercept))
         least = max(WORSE, STEEPER * noise / feigned) if self.family == "poisson" else WORSE
@@ -260,6 +296,13 @@ class Descent:
         spread = spread_of(found, names, intercept=intercept, **terms)  # [descent.3]
         spread = replace(spread, value=replace(spread.value, link=LINKS[self.family]), far=self.tilted)
         return replace(blank, answer=spread.value, spread=spread)
+
+    def _held(self, blank: Release[Coefficients], found: RidgedFit) -> Release[Coefficients]:
+        """With the ridge that holds the coefficients where the noise hides others. [ridged_minimum.3]"""
+        spread = found.spread(self.features.names, intercept=self.features.intercept)
+        origin, shown = blank.provenance, {**blank.provenance.parameters, **found.shown}
+        origin = replace(origin, parameters=shown, notes=(*origin.notes, found.note))
+        return replace(blank, answer=spread.value, spread=spread, provenance=origin)
 
     def _ready(self, table: Floats) -> Floats:
         """A copy with the constant, in the order of `columns`, each of which is read by itself: an offset before the

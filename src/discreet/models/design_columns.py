@@ -14,10 +14,18 @@ from discreet.stages.gram import Rows
 from discreet.stages.octaves import place_of
 from discreet.tables.streams import column_of, each
 
+WIDE: Final = 16.0  # units that hold all but a few entries
 UNIFORM: Final = math.sqrt(3)  # half-widths of an even distribution in standard deviations
 HIDDEN: Final = (
     "the noise is larger than what the rows show of {}; bring about {:.0f} times as many rows, or multiply epsilon by "
     "that; or leave one of these columns out, perhaps nearly the same for everybody, or nearly a sum of others"
+)
+
+
+TOO_FEW: Final = (
+    "there are about {:.0f} rows, by a noisy count, and a regression of so many columns takes about {:.0f} at this "
+    "epsilon and delta; bring {:.0f} rows, or multiply epsilon by {:.1f}. Fewer columns, or columns with public "
+    "bounds=, need fewer rows"
 )
 
 
@@ -44,10 +52,17 @@ CONSTANT: Final = DesignColumn("the intercept", None, (0.0, 1.0))
 
 
 def placed(
-    rows: Rows, columns: tuple[DesignColumn, ...], costs: Allocation, size: float, drawn: dict[str, Any]
+    rows: Rows,
+    columns: tuple[DesignColumn, ...],
+    costs: Allocation,
+    size: float,
+    drawn: dict[str, Any],
+    *,
+    usual: bool = False,
 ) -> tuple[Floats, Floats] | str:
     """The centre and the unit of each column, found where they are not public; or why there is none. `size` is the
-    number of rows, public or released. [newton_stages.1]"""
+    number of rows, public or released. A unit is above all entries but a few, or `usual`: about a standard deviation.
+    [newton_stages.1]"""
     places = [
         column.place or place_of(column_of(rows, index), costs, size=size, **drawn)
         for index, column in enumerate(columns)
@@ -55,8 +70,17 @@ def placed(
     if None in places:  # [newton_stages.2]
         constant = columns[places.index(None)].name
         return f"{constant!r} is the same for most people, by noisy counts; leave it out, or give its bounds"
-    centres, units = (np.array(listed) for listed in zip(*(place[:2] for place in places if place), strict=True))
+    found = [_usual(place, size) if usual else place[:2] for place in places if place]
+    centres, units = (np.array(listed) for listed in zip(*found, strict=True))
     return centres, units
+
+
+def _usual(place: tuple[float, ...], size: float) -> tuple[float, float]:
+    """The centre, and the root mean square of all of about `size` entries: those that are not seen are near it."""
+    if len(place) == 2:
+        return place[0], place[1]
+    centre, top, square, count = place
+    return centre, max(square * math.sqrt(min(count / size, 1.0)), top / WIDE)
 
 
 def reachable(rows: Rows, columns: tuple[DesignColumn, ...]) -> Rows:

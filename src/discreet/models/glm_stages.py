@@ -14,8 +14,8 @@ Releases
     mean outcome are then times w, and the lengths of logistic scores are counted by outcome. An offset has a median and
     counts of octaves released, and is a part of the linear part without a coefficient.
     Logistic models of few coefficients: in place of all sums of scores the minimum of the loss in the frame, tilted by
-    chance and with a ridge, which the information then takes off again. Rows longer than R weigh less in it, in the
-    information and in the outer products.
+    chance and with a ridge, which the information then takes off again, or which stays where that is hidden or far
+    (models/ridged_minimum.py). Rows longer than R weigh less in it, in the information and in the outer products.
 Promise
     [glm_stages.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon, delta).
     [glm_stages.2] The plan reads public numbers; every later choice, and whether it ends early, reads released ones
@@ -54,8 +54,8 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.models.coefficients import PULLED, NewtonStep, Scored
-from discreet.models.design_columns import CONSTANT, HIDDEN, DesignColumn, blamed, own_units, placed, reachable
-from discreet.models.first_frame import applied, shortened, started
+from discreet.models.design_columns import CONSTANT, HIDDEN, TOO_FEW, DesignColumn, blamed, own_units, placed, reachable
+from discreet.models.first_frame import applied, inverse_of, shortened, started
 from discreet.models.logistic_loss import LONGEST, OFFSET, RIDGED, SEPARATED, minimised, ridge_of, tilt_of
 from discreet.models.newton_stages import (
     EXCESS,
@@ -73,6 +73,7 @@ from discreet.models.newton_stages import (
     least_rows,
     shared_out,
 )
+from discreet.models.ridged_minimum import RidgedFit, seen_through
 from discreet.models.score import EARLY, AtFit, Of, OutcomeMean, noisy_rate, offset_place, predictors_of, with_outcome
 from discreet.models.weighted import UNWEIGHTED, weighed, weight_unit
 from discreet.privacy.exact import Number, exact
@@ -173,22 +174,18 @@ def find(
     family: OutcomeMean,
     rng: Randomness,
     *,
+    size: float,
     offset: bool = False,
-) -> NewtonStep | str:
-    """All stages, or why they ended; rows end in their offset if there is one, their outcome, and their weight if there
-    is one, and are changed. [glm_stages.1]"""
+) -> NewtonStep | RidgedFit | str:
+    """All stages but the count, or why they ended; rows end in their offset if there is one, their outcome, and their
+    weight if there is one, and are changed. [glm_stages.1]"""
     costs, many, weighted = stages.costs, stages.width - 1, "weights" in stages.costs
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
-    size = stages.counted(rows, rng)
     if not stages.enough(size):  # [glm_stages.2]
         needed, more = least_rows(lambda _: stages), 1.7 if family.name == "logistic" else 3.5
-        return (
-            f"there are about {max(size, 0):.0f} rows, by a noisy count, and a regression of so many columns takes "
-            f"about {needed} at this epsilon and delta; bring {math.ceil(more * needed)} rows, or multiply epsilon by "
-            f"{min(more * needed / size, 100.0):.1f}. Fewer columns, or columns with public bounds=, need fewer rows"
-        )
-    if isinstance(places := placed(rows, columns[:-1], costs, size, drawn), str):  # [glm_stages.2]
-        return places
+        return TOO_FEW.format(max(size, 0), needed, math.ceil(more * needed), min(more * needed / size, 100.0))
+    if isinstance(places := placed(rows, columns[:-1], costs, size, drawn), str):
+        return places  # [glm_stages.2]
     beside = offset_place(column_of(rows, many), costs, drawn) if offset else None
     unit = weight_unit(rows, costs, drawn) if weighted else None  # [glm_stages.1]
     if weighted and unit is None:  # [glm_stages.2]
@@ -238,9 +235,8 @@ class Fitting:
         return {"neighbours": self.stages.neighbours, "rng": self.rng}
 
     def tail(self, seen: Seen, stage: str, part: Rows) -> Tail | None:
-        """How long the longest rows are."""
-        cost = self.stages.costs.part(stage, Gaussian)
-        return tail_of(lengths(part, seen), self.size, cost=cost, **self.drawn)  # [glm_stages.1]
+        """How long the longest rows are. [glm_stages.1]"""
+        return tail_of(lengths(part, seen), self.size, cost=self.stages.costs.part(stage, Gaussian), **self.drawn)
 
     def gram(self, seen: Seen, stage: str, part: Rows, radius: float) -> tuple[Floats, float]:
         """The noisy sum of outer products, and its noise."""
@@ -277,14 +273,11 @@ class Fitting:
         found = self.tail(self.at(fit, "limits")[0], stage, self.rows)
         return None if found is None else replace(found, size=self.rare * found.size, beyond=self.rare * found.beyond)
 
-    def found(self) -> NewtonStep | str:
+    def found(self) -> NewtonStep | RidgedFit | str:
         """The fit and its errors. [glm_stages.1]"""
         costs, many, constant = self.stages.costs, len(self.units), self.columns[0] is CONSTANT
-        fit = np.zeros(many)
-        if constant:
-            odds = self.rate / (1 - self.rate if self.family.name == "logistic" else 1.0)
-            fit[0] = min(max(math.log(odds), -OFFSET), OFFSET)
-        curve = float(self.family.slope(fit[:1])[0]) * self.size
+        log_odds, fit = self.family.linear(self.rate, OFFSET) if constant else 0.0, np.zeros(many)
+        curve, fit[0] = float(self.family.slope(np.array([log_odds]))[0]) * self.size, log_odds
         if constant and self.offset and self.family.name == "poisson":
             fit[0] -= min(self.offset[1], SPANNED) ** 2 / 2  # the mean of exp is above exp of the mean
         if (longest := self.limits(fit, "early")) is None:  # [glm_stages.2]
@@ -304,20 +297,25 @@ class Fitting:
         radius = min(fewest, max(most, bearable), POINTED * limited.get("reach", math.inf))
         information, noise = self.gram(seen, "information", self.rows, radius)
         values, vectors = np.linalg.eigh(information)
-        if not values[0] > (least := LEAST * noise * math.sqrt(2 * many)):  # [glm_stages.2]
+        least, held = LEAST * noise * math.sqrt(2 * many), None
+        if tilted:
+            weight, tilt = float(ridge_of(self.stages)) * reach**2, tilt_of(self.stages) * reach
+            bound = inverse_of(seen_through(values, least, weight), vectors)
+            known: Any = {"weight": weight, "tilt": tilt, "reach": reach, "log_odds": log_odds}
+            held = RidgedFit.of((self.columns, self.centres, self.units), fit, turned, curve, bound, **known)
+        if not values[0] > least:  # [glm_stages.2]
             times = min(2 * least / max(float(values[0]), least / 5), 10.0)
-            return HIDDEN.format(blamed(turned.T @ vectors[:, 0], self.columns), times)
-        inverse = (vectors / values) @ vectors.T
+            why = HIDDEN.format(blamed(turned.T @ vectors[:, 0], self.columns), times)
+            return why if held is None else replace(held, why=why)
+        inverse = inverse_of(values, vectors)
         if tilted:
             seen, fit, turned = self.at(fit, "scores", **limited)
-            step = float(ridge_of(self.stages)) * reach**2 * inverse @ theta
-            score_noise = tilt_of(self.stages) * reach
+            step, score_noise = weight * inverse @ theta, tilt
             fit = fit + turned.T @ step
-            if (moved := float(np.linalg.norm(step))) > RIDGED:  # [glm_stages.2]
-                return SEPARATED
+            if (moved := float(np.linalg.norm(step))) > RIDGED and held is not None:  # [glm_stages.2]
+                return replace(held, why=SEPARATED)
         else:
-            last = self._last(fit, inverse, longest)
-            if isinstance(last, str):  # [glm_stages.2]
+            if isinstance(last := self._last(fit, inverse, longest), str):  # [glm_stages.2]
                 return last
             seen, fit, turned, step, score_noise, cut, reach, longest, moved = last
         squares, squares_noise = self.gram(seen, "squares", self.rows, reach)
@@ -343,6 +341,7 @@ class Fitting:
             scored=Scored(self.rows, seen, longest, cut),
             pulled=PULLED + moved,
             excess=(beyond, 0.0 if tilted else longest.excess(cut, 2)),
+            held=held,
         )
 
     def _minimum(self, start: Floats, longest: Tail, curve: float) -> tuple[Floats, Floats, float, float]:
@@ -354,7 +353,9 @@ class Fitting:
         reach = min(float(longest.at(cut)), BALANCE * math.sqrt(curve) / tilt, LONGEST)  # [glm_stages.4]
         reach = max(reach, math.sqrt(many))
         inner = Frame.of(self.units, self.turn, self.centres)
-        theta = minimised(self.rows, inner, reach, self.stages, offset=float(start[0]), rng=self.rng)  # [glm_stages.4]
+        terms: dict[str, Any] = {"most": self.stages.rows, "offset": float(start[0]), "rng": self.rng}
+        priced = self.stages.costs.part("minimum", Approximate), ridge_of(self.stages)
+        theta = minimised(self.rows, inner, reach, *priced, **terms)  # [glm_stages.4]
         return start + applied(inner).T @ theta, theta, cut, reach
 
     def _steps(self, fit: Floats, longest: Tail, curve: float, *, constant: bool) -> Floats:
@@ -377,9 +378,8 @@ class Fitting:
     def _last(self, fit: Floats, inverse: Floats, longest: Tail) -> Any:
         """Two Newton steps with the same information; or why they do not settle. [glm_stages.1]"""
         costs, cut = self.stages.costs, self._early()
-        cost = costs.all("steps", Gaussian)[2]
         seen, fit, turned = self.at(fit)
-        score, off = self.summed(seen, cost, float(longest.at(cut)))
+        score, off = self.summed(seen, costs.all("steps", Gaussian)[2], float(longest.at(cut)))
         settled = SETTLED * off + float(np.linalg.norm(score)) / 3 + longest.excess(cut)
         before = shortened(inverse @ score)
         seen, fit, turned = self.at(fit + turned.T @ before)

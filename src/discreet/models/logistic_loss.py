@@ -72,6 +72,7 @@ from discreet.models.score import BLOCK
 from discreet.noise.additive import summed
 from discreet.noise.tilted_minimum import exactly, tilt_rate
 from discreet.privacy.exact import Number
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.gram import Frame
@@ -116,6 +117,7 @@ SEPARATED: Final = (
 )
 FINE: Final = 54  # binary digits of a coefficient [logistic_loss.3]
 RIDGE: Final = 0.12  # of epsilon: what the ridge of a minimum among other stages costs
+STEEPNESS: Final = {Neighbours.ADD_OR_REMOVE: 1, Neighbours.REPLACE: 2}  # of rows at most 1 long [glm_stages.4]
 CURVATURE: Final = Fraction(BEND, 4)  # of one person's loss in a frame [logistic_loss.2]
 ERROR: Final = 2.0**-47  # of a row's gradient [logistic_loss.3]
 
@@ -132,21 +134,36 @@ def ridge_of(stages: NewtonStages) -> Fraction:
 
 def tilt_of(stages: NewtonStages) -> float:
     """The standard deviation of each entry of the tilt, for rows at most 1 long: public."""
-    size, cost = stages.width - 1, stages.costs.part("minimum", Approximate)
-    rate = tilt_rate(cost.epsilon, 1 if stages.rows is None else 2, CURVATURE, ridge_of(stages), size)
+    cost = stages.costs.part("minimum", Approximate)
+    return tilt_with(cost, ridge_of(stages), stages.width - 1, stages.neighbours)
+
+
+def tilt_with(cost: Approximate, ridge: Fraction, size: int, neighbours: Neighbours) -> float:
+    """The same with any ridge: public."""
+    rate = tilt_rate(cost.epsilon, STEEPNESS[neighbours], CURVATURE, ridge, size)
     return math.sqrt(size + 1) / float(rate)
 
 
-def minimised(rows: Any, frame: Frame, reach: float, stages: NewtonStages, *, offset: float, rng: Randomness) -> Floats:
+def minimised(
+    rows: Any,
+    frame: Frame,
+    reach: float,
+    cost: Approximate,
+    ridge: Fraction,
+    *,
+    most: int | None,
+    offset: float,
+    rng: Randomness,
+) -> Floats:
     """The tilted minimum of rows in a frame, those beyond `reach` with less weight, in units of the frame: rows end in
-    their outcome, 0 or 1. [glm_stages.4]"""
-    given = ready(most_rows(rows), partial(framed, frame=frame, reach=reach), stages.width)
+    their outcome, 0 or 1. `most` is their number, where that is public. [glm_stages.4]"""
+    given = ready(most_rows(rows), partial(framed, frame=frame, reach=reach), frame.size + 1)
     found = rng.minimum(
-        LogisticLoss(given, MOST if stages.rows is None else stages.rows, offset),
-        steepness=1 if stages.rows is None else 2,
+        LogisticLoss(given, MOST if most is None else most, offset),
+        steepness=STEEPNESS[Neighbours.ADD_OR_REMOVE if most is None else Neighbours.REPLACE],
         curvature=CURVATURE,
-        ridge=ridge_of(stages),
-        cost=stages.costs.part("minimum", Approximate),
+        ridge=ridge,
+        cost=cost,
     )  # [glm_stages.4]
     return np.asarray(found) / reach
 

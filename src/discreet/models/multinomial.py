@@ -58,7 +58,7 @@ from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
 from discreet.tables.entries import by_name, key, numbers
 from discreet.tables.matrix import long_matrix
-from discreet.tables.streams import each
+from discreet.tables.streams import Stream, each
 from discreet.worlds.assumptions import MANY, STANDARDISED, About, World
 from discreet.worlds.shapes import FEWER, AssumedTable
 
@@ -153,7 +153,8 @@ class Multinomial:
         )
         if (refusal := refusal_of(self, size)) is not None:
             return replace(blank, refusal=refusal)
-        found = find(each(self._ready, table), self.columns, self.stages(size), self.classes, rng)  # [multinomial.1]
+        ready = partial(_ready, many=len(self.features.names), classes=len(self.classes))
+        found = find(each(ready, table), self.columns, self.stages(size), self.classes, rng)  # [multinomial.1]
         if isinstance(found, str):  # [multinomial.2]
             return replace(blank, refusal=found)
         apart = math.sqrt(2 / (len(self.classes) - 1))  # the log odds of two classes, in the mean square
@@ -168,14 +169,14 @@ class Multinomial:
             blank, answer=value, spread=CoefficientSpread(value, sampling, privacy, ABOUT, bias, target, limit)
         )
 
-    def _ready(self, table: Floats) -> Floats:
-        """A copy with the constant; the number of a class that is not listed is missing."""
-        many = len(self.features.names)
-        rows = np.empty((len(table), many + 2), order="F")
-        rows[:, 0], rows[:, 1 : many + 1] = 1.0, table[:, :many]
-        known = np.isin(table[:, many], np.arange(float(len(self.classes))))
-        rows[:, many + 1] = np.where(known, table[:, many], np.nan)
-        return rows
+
+def _ready(table: Floats, *, many: int, classes: int) -> Floats:
+    """A copy with the constant; the number of a class that is not listed is missing."""
+    rows = np.empty((len(table), many + 2), order="F")
+    rows[:, 0], rows[:, 1 : many + 1] = 1.0, table[:, :many]
+    known = np.isin(table[:, many], np.arange(float(classes)))
+    rows[:, many + 1] = np.where(known, table[:, many], np.nan)
+    return rows
 
 
 def _world(about: About) -> World:
@@ -223,14 +224,16 @@ def likeliest_coefficients(design: Floats, codes: Any, classes: int) -> Floats:
     return found
 
 
-def _coded(columns: Any, *, places: Mapping[Any, float], width: int) -> Floats:
+def _coded(columns: Any, *, places: Mapping[Any, float], width: int) -> Any:
     """Rows of features and the number of the class; one that is not listed is missing."""
+    if isinstance(columns, Stream):
+        return each(partial(_coded, places=places, width=width), columns, np.float64)
     *features, labels = by_name(columns, *map(str, range(width))).values()
     codes = np.array([places.get(key(entry), np.nan) for entry in labels], dtype=np.float64)
     return np.column_stack([*map(numbers, features), codes])
 
 
-@statistic({"X": number("several"), "y": category()}, rows=by_place, world=_world)
+@statistic({"X": number("several", streams=True), "y": category(streams=True)}, rows=by_place, world=_world)
 def multinomial_regression(
     people: Public,
     X: Columns,  # noqa: N803  as scikit-learn calls it

@@ -50,7 +50,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -279,7 +279,14 @@ def counted_cost(mu: Fraction) -> Gaussian:
     return counts_cost(mu, 1, Neighbours.ADD_OR_REMOVE)
 
 
-def least_rows(stages: Callable[[int], NewtonStages]) -> int:
+class Sufficient(Protocol):
+    """Stages that know how many rows they need."""
+
+    def enough(self, size: float) -> bool:
+        """Whether every stage will find what it looks for."""
+
+
+def least_rows(stages: Callable[[int], Sufficient]) -> int:
     """The least number of rows, within a twentieth, that is enough for the stages made for it. [newton_stages.2]"""
     rows = 16
     while rows < 2**40 and not stages(rows).enough(rows):

@@ -82,6 +82,11 @@ class OutcomeMean:
         """The expected outcome. [score.4]"""
         return looked_up(self.means, linear)
 
+    def linear(self, mean: float, farthest: float) -> float:
+        """The linear part of an expected outcome, of at most this size."""
+        odds = mean / (1 - mean if self.name == "logistic" else 1.0)
+        return min(max(math.log(odds), -farthest), farthest)
+
     def slope(self, linear: Floats) -> Floats:
         """How fast it rises with the linear part. [score.4]"""
         return looked_up(self.slopes, linear)

@@ -2,10 +2,10 @@
 
 A stream is read once if its first piece looks like the rest: that piece tells between which two numbers the wanted
 ranks lie, and only what is strictly between them is kept; those below, and those equal to one of the two, are counted.
-The same pass counts all numbers by their leading bits. If the counts say that the guess was wrong, or more than ROOM
-numbers would be kept, that table says where the ranks lie, finer tables of the cells at both ends follow until few
-enough numbers are left (or a cell is one number, however many times it is there), and one pass keeps those. At most
-four passes; what comes out depends on none of this.
+The same pass counts all numbers by their leading bits, and the stream itself where nobody has. If the counts say that
+the guess was wrong, or more than ROOM numbers would be kept, that table says where the ranks lie, finer tables of the
+cells at both ends follow until few enough numbers are left (or a cell is one number, however many times it is there),
+and one pass keeps those. At most four passes; what comes out depends on none of this.
 """
 
 import math
@@ -225,9 +225,15 @@ class Ordered:
         counts[-2] += counts[-1]
         return counts[:-1]
 
+    def begin(self) -> None:
+        """The first pass, before it is known how many numbers there are: it counts them, and looks for the middle."""
+        self._aim = self.stream.most // 2, self.stream.most // 2
+        self._leading  # noqa: B018
+
     @property
     def _public(self) -> dict[str, Any]:
-        return {"default": self._default, "large": len(self) >= LARGE and warm(len(self), "column_kernels")}
+        most = self.stream.most
+        return {"default": self._default, "large": most >= LARGE and warm(most, "column_kernels")}
 
     @cached_property
     def _leading(self) -> Counts:
@@ -241,7 +247,8 @@ class Ordered:
 
     def _guess(self, start: int, stop: int) -> tuple[float, float] | None:
         """Between which numbers some ranks lie if its beginning is like the rest."""
-        if len(self) <= ROOM:
+        size = self.stream.most
+        if size <= ROOM:
             return -math.inf, math.inf
         piece = self.stream.some(GLANCE)
         if not len(piece):
@@ -249,8 +256,8 @@ class Ordered:
         some = piece[:: -(-len(piece) // GLANCE)]
         seen = np.sort(np.where(np.isnan(some), self._default, some))
         room = 3 * math.sqrt(len(seen))  # six standard deviations of a median's rank
-        low = math.floor(start / len(self) * len(seen) - room) - 1
-        high = math.ceil(stop / len(self) * len(seen) + room) + 1
+        low = math.floor(start / size * len(seen) - room) - 1
+        high = math.ceil(stop / size * len(seen) + room) + 1
         return float(seen[low]) if low > 0 else -math.inf, float(seen[high]) if high < len(seen) else math.inf
 
     def _keep(self, start: int, stop: int) -> None:
@@ -269,6 +276,13 @@ class Ordered:
         self._kept = _Kept.of((least, most), room, self.stream.fold(kernel, partial(_together, room)))
 
 
+def counted_in_passing(values: Numbers, default: float) -> None:
+    """Count a stream that nobody has counted by the pass that looks for its middle, which is wanted next."""
+    if isinstance(values, Stream) and not values.counted:
+        values.known[default] = Ordered(values, default)
+        values.known[default].begin()
+
+
 def _blocks(piece: Floats) -> Iterator[Floats]:
     return (piece[start : start + BLOCK] for start in range(0, len(piece), BLOCK))
 
@@ -281,7 +295,8 @@ def _word(number: float) -> np.uint64:
 def ranked(values: Numbers, default: float) -> Floats | Ordered:
     """A column whose order statistics are wanted, missing entries as the default."""
     if isinstance(values, Stream):
-        return Ordered(values, default)
+        begun: Ordered | None = values.known.get(default)
+        return Ordered(values, default) if begun is None else begun
     missing = np.isnan(values)
     return np.where(missing, default, values) if missing.any() else values
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.accounting.filter import Budget, Currency, Filter
-from discreet.asking import People, Question
+from discreet.asking import Question
 from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.forecasts.forecast import forecast
 from discreet.forecasts.remembered import remembered
@@ -31,6 +31,7 @@ from discreet.privacy.declaration import declared
 from discreet.privacy.exact import Number
 from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness
+from discreet.privacy.people import People
 from discreet.session import Session, asked, check_terms, session_of
 from discreet.statistics.pooled import pools
 from discreet.tables.table import Table
@@ -256,6 +257,7 @@ def people_of(plan: Plan, folder: Path) -> People:
     joined = bool(plan.tables)  # to one row a person
     unit = "person" if joined and plan.data.unit is None else plan.data.unit
     people = People.of(None if joined else plan.data.person, unit, plan.data.neighbours)
+    people = replace(people, many=plan.data.unit_plural)
     account = None if plan.data.unit is not None else _account(plan.population, folder, None)
     return people if account is None else replace(people, unit=account.unit)
 

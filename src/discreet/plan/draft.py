@@ -16,7 +16,9 @@ from discreet.plan.plan_file import MOST, Plan, PlannedRelease
 from discreet.tables.opening import read
 from discreet.tables.wanted import known
 
-PEOPLE: Final = re.compile(r"(^|[^a-z])(id|ids|key|person|patient|subject|respondent|member|name|seqn|ssn)([^a-z]|$)")
+PEOPLE: Final = re.compile(
+    r"(^|[^a-z])(id|ids|key|person|patient|subject|respondent|member|name|rownames|rowid|seqn|ssn)([^a-z]|$)"
+)
 ASKED: Final = {
     "number": "mean",
     "integer": "mean",
@@ -24,6 +26,15 @@ ASKED: Final = {
     "category": "histogram",
     "text": "histogram",
 }
+
+
+def looks_like_id(column: str) -> bool:
+    """Whether a column is called like a person's id.
+
+    >>> looks_like_id("patient_id"), looks_like_id("paid")
+    (True, False)
+    """
+    return PEOPLE.search(column.lower()) is not None
 
 
 def draft(
@@ -51,7 +62,7 @@ def draft(
     stem = re.sub(r"\W+", "-", table or Path(source).name.partition(".")[0]).strip("-") or "people"
     name = population or stem
     columns = [column for column in found.names if column != person]
-    looks = [column for column in columns if PEOPLE.search(column.lower())]
+    looks = list(filter(looks_like_id, columns))
     lines = [
         f"title = {_text(f'A first look at {name}')}",
         "",

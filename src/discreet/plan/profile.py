@@ -4,32 +4,35 @@ Promise
     [profile.1] All of it is (epsilon, delta), charged at once, before a row is read.
 Why
     [profile.1] A noisy count takes a twentieth of epsilon; for columns without a declared type, a noisy share of cells
-    that are numbers takes another tenth, in equal parts; for those that may hold texts, a noisy number of different
-    values takes another twentieth. What comes next is chosen by these answers: a plan whose loss is fixed before it is
-    run and composes to the rest of epsilon at delta ([pricing.1]), whatever was chosen. Then basic composition.
+    that are numbers takes another tenth, in equal parts; for those that may hold texts, or are called like ids, a noisy
+    number of different values takes another twentieth. What comes next is chosen by these answers: a plan whose loss is
+    fixed before it is run and composes to the rest of epsilon at delta ([pricing.1]), whatever was chosen. Then basic
+    composition.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.accounting.filter import Budget, Filter
 from discreet.api import door
-from discreet.asking import People, Question
+from discreet.asking import Question
 from discreet.engines.addresses import engine_of
 from discreet.errors import BadInput, Refused
 from discreet.ledger.account import Receipt
 from discreet.ledger.ledger_text import written
+from discreet.plan.draft import looks_like_id
 from discreet.plan.pricing import price
 from discreet.plan.profile_card import Profile
 from discreet.plan.run_plan import Watch, dossier, mechanisms, methods, shown, stored
 from discreet.privacy.exact import Number, exact, is_number, show
-from discreet.privacy.guarantee import Guarantee, Neighbours, plural
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.loss import Approximate
 from discreet.privacy.mechanism import Randomness, refusal_of
+from discreet.privacy.people import People
 from discreet.privacy.release import Groups, Provenance, Release
 from discreet.session import Session, asked, paid
 from discreet.session import open as open_session
@@ -50,6 +53,7 @@ SAFE: Final = 0.8  # of the people: some entries are missing
 DRAWN: Final = 2  # shares for each quantile: a choice costs a quarter of what noise on a count does, once composed
 MOST: Final = 200  # columns
 TEXTS: Final = ("text", "category", "unknown")  # whose categories may have to be found
+NUMBERS: Final = ("number", "integer")
 OPEN: Final = ("text", "unknown")  # which may turn out to be names or ids
 WORDS: Final = {
     "quantiles": "quantiles of",
@@ -70,12 +74,6 @@ class ProfileQuestions:
     epsilon: Number
     delta: Number
     ids: tuple[str, ...] = ()
-    unit_plural: str | None = None
-
-    @property
-    def units(self) -> str:
-        """More than one person, row or whatever it is."""
-        return self.unit_plural or plural(self.people.unit)
 
     def __post_init__(self) -> None:
         Budget(self.epsilon, self.delta)  # says what is wrong with them
@@ -91,6 +89,15 @@ class ProfileQuestions:
         """All but the one that says whose row it is, and those that are declared to be names or ids."""
         return [name for name in self.table.names if name != self.people.person and name not in self.ids]
 
+    @property
+    def _names(self) -> list[str]:
+        """What may turn out to be names or ids: columns of texts, and numbers that are called like ids."""
+        return [
+            name
+            for name in self.columns
+            if self.table.kinds[name] in OPEN or (self.table.kinds[name] in NUMBERS and looks_like_id(name))
+        ]
+
     def ask(self, statistic: str, epsilon: Number, about: str | None, **options: Any) -> Question:
         """One question."""
         given = {"epsilon": epsilon, **options} | ({} if about is None else {"x": about})
@@ -102,7 +109,7 @@ class ProfileQuestions:
 
     def first(self) -> list[tuple[str | None, Question]]:
         """How many people there are; whether columns without a type hold numbers, and texts differ between people."""
-        whole, unknown, texts = exact(self.epsilon), self._of("unknown"), self._of(*OPEN)
+        whole, unknown, texts = exact(self.epsilon), self._of("unknown"), self._names
         counted: list[tuple[str | None, Question]] = [(None, self.ask("count", whole * COUNTING, None))]
         share, part = whole * TYPING / max(1, len(unknown)), whole * TELLING / max(1, len(texts))
         counted += [(name, self.ask("proportion", share, f"{_quoted(name)} is number")) for name in unknown]
@@ -112,7 +119,7 @@ class ProfileQuestions:
     @property
     def rest(self) -> Fraction:
         """What is left for the columns. [profile.1]"""
-        typed, told = TYPING if self._of("unknown") else 0, TELLING if self._of(*OPEN) else 0
+        typed, told = TYPING if self._of("unknown") else 0, TELLING if self._names else 0
         return exact(self.epsilon) * (1 - COUNTING - typed - told)
 
     def plan(self, kinds: Mapping[str, str], shares: tuple[float, ...]) -> tuple[list[str], tuple[Question, ...]]:
@@ -190,9 +197,10 @@ def describe(
 
     `source` is what `discreet.open` takes: a file, a frame, a dictionary of columns, or a database and its `table`. All
     of it together costs epsilon and delta; texts need a delta above 0, as their categories have to be found. Columns
-    named in `ids` hold names or ids and are left out; others of the kind are recognised by a private number of
-    different values, and cost little. With a `ledger` it is charged to the budget of the `population` before a row is
-    read; without one it is recorded nowhere, and says so. `engine` is `discreet.open`'s; `watch` is told each title.
+    named in `ids` hold names or ids and are left out; other texts of the kind, and numbers that are called like ids,
+    are recognised by a private number of different values, and cost little. With a `ledger` it is charged to the budget
+    of the `population` before a row is read; without one it is recorded nowhere, and says so. `engine` is
+    `discreet.open`'s; `watch` is told each title.
 
     >>> import discreet
     >>> people = {"age": [float(k % 80) for k in range(4000)], "sex": ["F", "M"] * 2000}
@@ -213,15 +221,16 @@ def describe(
         with open_session(
             source, person, budget, ledger, population=population, rng=rng, types=types, **terms
         ) as session:
-            questions = ProfileQuestions(session.table, session.people, epsilon, delta, tuple(ids), unit_plural)
+            people = replace(session.people, many=unit_plural)
+            questions = ProfileQuestions(session.table, people, epsilon, delta, tuple(ids))
             return Profile(charged(questions, session, watch=watch))
     if population is not None or budget is not None:
         raise BadInput("a population and its budget are kept in a ledger; give a ledger, too")
     found = read(source, table=table, types=types, engine=engine_of(engine, source))
     if person is not None:
         known_person(found, person)
-    people = People.of(person, found.unit if unit is None else unit, neighbours)
-    questions = ProfileQuestions(found, people, epsilon, delta, tuple(ids), unit_plural)
+    people = replace(People.of(person, found.unit if unit is None else unit, neighbours), many=unit_plural)
+    questions = ProfileQuestions(found, people, epsilon, delta, tuple(ids))
     return Profile(uncharged(questions, rng=door(rng), watch=watch))
 
 
@@ -274,7 +283,7 @@ def _answered(
         said.setdefault(name or "", []).append(release)
     people = max(1, int(said.pop("")[0].value))
     for name, found in said.items():
-        kinds[name] = _kind(kinds[name], found, people)
+        kinds[name] = _kind(name, kinds[name], found, people)
     for name, question in zip(*profile.fitting(kinds, people), strict=True):
         answered(name, question)
     ordered = _by_column(profile, answers)
@@ -289,7 +298,7 @@ def _answered(
             "person": profile.people.person,
             "neighbours": profile.people.neighbours.value,
             "rows": None,
-            "unit_plural": profile.units,
+            "unit_plural": profile.people.units,
         },
         entries=[_entry(profile, place, answer, kinds) for place, answer in enumerate(ordered, start=1)],
         spent=spent,
@@ -312,12 +321,14 @@ def _refused(question: Question, rng: Randomness) -> Release[Any] | None:
     return None
 
 
-def _kind(declared: str, found: list[Release[Any]], people: int) -> str:
-    """What a column is taken for: numbers, names or ids, or texts. Many people have to be sure to differ for ids."""
+def _kind(name: str, declared: str, found: list[Release[Any]], people: int) -> str:
+    """What a column is taken for: numbers, names or ids, or texts. Many people have to be sure to differ for ids, and
+    numbers, which may differ between people and be none, must be called like ids."""
     *typed, told = found
-    if typed and typed[0].refusal is None and typed[0].value > 0.5:
-        return "number"
-    return "id" if 2 * told.interval(SURE).low > people else "text" if declared == "unknown" else declared
+    numbers = declared in NUMBERS or (bool(typed) and typed[0].refusal is None and typed[0].value > 0.5)
+    if 2 * told.interval(SURE).low > people and (not numbers or looks_like_id(name)):
+        return "id"
+    return declared if declared != "unknown" else "number" if numbers else "text"
 
 
 def _by_column(profile: ProfileQuestions, answers: list[Answer]) -> list[Answer]:
@@ -328,7 +339,7 @@ def _by_column(profile: ProfileQuestions, answers: list[Answer]) -> list[Answer]
 
 def _entry(profile: ProfileQuestions, place: int, answer: Answer, kinds: Mapping[str, str]) -> dict[str, Any]:
     name, question, release = answer
-    about = _about(question, profile.units)
+    about = _about(question, profile.people.units)
     return {
         "id": str(place),
         "question": about if name is None else f"{WORDS[about]} {name}",

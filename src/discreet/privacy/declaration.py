@@ -252,8 +252,11 @@ class Statistic:
         if isinstance(given_x, str) and "~" in given_x and not takes:
             raise BadInput(f"{self.name} takes no formula; give the columns as X and the outcome as y")
         if not self.needed <= arguments.keys():
-            absent = ", ".join(name for name in parameters if name in self.needed and name not in arguments)
-            raise BadInput(f"{self.name} needs {absent}; it takes {', '.join(parameters)}")
+            from discreet.privacy.parameters import meaning
+
+            absent = [name for name in parameters if name in self.needed and name not in arguments]
+            means = "".join(f"\n  {name}: {meaning(self, name)}" for name in absent)
+            raise BadInput(f"{self.name} needs {', '.join(absent)}; it takes {', '.join(parameters)}{means}")
         return arguments
 
 

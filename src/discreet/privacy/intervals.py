@@ -228,6 +228,8 @@ class Shown:
         match self.value, self.numbers:
             case Scalar(float()), (number, *_) if number.barred:
                 return number.told[0]
+            case TestResult() as tested, (number, *_) if number.barred:
+                return tested.with_effect(number.told[0])
         return str(self.value)
 
     @property

@@ -152,7 +152,7 @@ def marks(shown: Shown) -> list[Mark]:
         case Distribution() if rows:
             return [Bars(rows, "share")] if _shares(rows) else [PointMarks(rows, together=False)]
         case TestResult() if 0 <= value.p_value <= 1:
-            return [Chance(value.p_value)]
+            return [*([PointMarks(rows)] if rows and rows[0].barred else []), Chance(value.p_value)]
     return []
 
 

@@ -368,15 +368,30 @@ class Shares(Binned):
 
 @dataclass(frozen=True, slots=True)
 class TestResult(Described):
-    """A statistic and its p-value, which is at most a with probability at most a if the null hypothesis is true."""
+    """A statistic and its p-value, which is at most a with probability at most a if the null hypothesis is true.
+
+    `effect` says how large what was tested is, where there is a number for it, and `measure` what it is: that number is
+    what the interval of the release is about.
+    """
 
     __test__ = False  # for pytest, whose tests begin like this
 
     statistic: float
     p_value: float
+    effect: float | None = None
+    measure: str = ""
 
     def _entries(self) -> list[tuple[str, Any]]:
+        return self._tested if self.effect is None else [(self.measure, self.effect)]
+
+    @property
+    def _tested(self) -> list[tuple[str, Any]]:
         return [("p-value", self.p_value), ("statistic", self.statistic)]
+
+    @property
+    def rest(self) -> list[tuple[str, Any]]:
+        """What has no error bar, where the effect has one."""
+        return [] if self.effect is None else self._tested
 
     def decide(self, level: float) -> bool:
         """Whether to reject the null hypothesis at this level."""
@@ -389,5 +404,11 @@ class TestResult(Described):
         done = "is rejected" if self.decide(0.05) else "is not rejected (which does not show that it is true)"
         return f"The p-value is {self.p_value:.3g}: at the 5% level the null hypothesis {done}."
 
+    def with_effect(self, said: str) -> str:
+        """The p-value, and the effect as it is said."""
+        return f"p = {self.p_value:.4g}; {self.measure}: {said}"
+
     def __str__(self) -> str:
+        if self.effect is not None:
+            return self.with_effect(show(self.effect))
         return f"p = {self.p_value:.4g} (statistic {self.statistic:.6g})"

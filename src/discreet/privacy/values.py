@@ -197,16 +197,21 @@ def recall(record: Any) -> Any:
 
 def _read(kind: str, held: Mapping[str, Any]) -> Value:
     make, form = FORMS[kind]
+    held = {**LATER.get(kind, {}), **held}
     if set(held) != set(form):
         raise BadInput(f"a value of kind {kind} has the fields {', '.join(form)}; these are others")
     found: Value = make(*(reader(held[name]) for name, reader in form.items()))
     return found
 
 
+# fields that earlier versions did not write
+LATER: Final[dict[str, dict[str, Any]]] = {"test": {"effect": None, "measure": ""}}
+
+
 def _read_without_kind(record: Mapping[str, Any]) -> Value:
     """As discreet 0.1 wrote them."""
     for kind, (_, form) in FORMS.items():
-        if set(record) == set(form) - {"names"} or set(record) == set(form):
+        if set(record) in (set(form) - {"names"}, set(form), set(form) - set(LATER.get(kind, ()))):
             return _read(kind, {"names": []} | dict(record) if "names" in form else record)
     names = {str(name): item for name, item in record.items()}
     return Vector(_row(list(names.values())), tuple(names))
@@ -324,6 +329,6 @@ FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
         Comparison,
         {"numbers": _row, "groups": _names, "p_value": _number, "split_p_value": _number},
     ),
-    "test": (TestResult, {"statistic": _number, "p_value": _number}),
+    "test": (TestResult, {"statistic": _number, "p_value": _number, "effect": _optional, "measure": _text}),
     "distribution": (_fitted, {"family": _text, "parameters": _parameters, "curve": _curve}),
 }

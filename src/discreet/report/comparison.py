@@ -18,7 +18,7 @@ from typing import Any, Final
 from discreet.errors import BadInput
 from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.values import Clusters, Components, Counts, Density, TestResult, label
-from discreet.report.glance import in_words
+from discreet.report.questions import in_words
 from discreet.report.record import Report, ReportEntry
 from discreet.report.sentences import spelled
 
@@ -152,9 +152,11 @@ def _changes(old: ReportEntry, new: ReportEntry) -> tuple[list[Change], list[str
 def _numbers(entry: ReportEntry) -> Iterator[tuple[str, NamedNumber, Shown]]:
     for key, shown in entry.shown():
         match shown.value:
-            case None | TestResult() | Density() | Clusters() | Components():
+            case None | Density() | Clusters() | Components():
                 continue
-            case Counts():
+            case TestResult() as tested if tested.effect is None:
+                continue
+            case Counts() | TestResult():
                 rows = shown.drawn
             case _:
                 rows = shown.numbers

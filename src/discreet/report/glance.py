@@ -6,22 +6,13 @@ from typing import Any, Final
 
 from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.values import Comparison, Counts, CrossCounts, Density, Matrix, Scalar, Shares, TestResult, label
+from discreet.report.questions import in_words, named
 from discreet.report.record import Report, ReportEntry, entry_of
-from discreet.report.sentences import chance, number, spelled
+from discreet.report.sentences import chance, number, spelled, unsure
 from discreet.report.svg import text
 
 LINES: Final = 3  # numbers of one answer; the others are in its card
-SIGNS: Final = {
-    ">=": "is at least",
-    "<=": "is at most",
-    "==": "is",
-    "!=": "is not",
-    ">": "is above",
-    "<": "is below",
-}
-SIGN: Final = re.compile(r"""("[^"]*"|'[^']*')|\s*(>=|<=|==|!=|>|<)\s*""")
 DATE: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
-OPENINGS: Final = {"histogram of ": "how many by ", "proportion of ": "share with ", "count where ": "how many where "}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +22,6 @@ class Line:
     name: str
     value: str
     interval: str
-
-
-def in_words(asked: str) -> str:
-    """A question that was named by its statistic and columns, for readers; one in somebody's own words as it is.
-
-    >>> in_words("mean of bmi where age >= 18"), in_words("proportion of smoker == 'Yes'")
-    ('Mean of bmi where age is at least 18', "Share with smoker is 'Yes'")
-    """
-    said = next((new + asked.removeprefix(old) for old, new in OPENINGS.items() if asked.startswith(old)), asked)
-    said = SIGN.sub(lambda found: found[1] or f" {SIGNS[found[2]]} ", said)
-    return said[:1].upper() + said[1:]
 
 
 def lines_of(entry: ReportEntry) -> list[Line]:
@@ -59,12 +39,15 @@ def _lines(group: str, shown: Shown) -> list[Line]:
         case None:
             return [Line(group, "refused", "")]
         case TestResult(p_value=p):
-            return [Line(group, f"p {chance(p)}", "")]
+            effect = [_line(row.name, row) for row in shown.numbers if row.barred]
+            return [Line(group, f"p {chance(p)}", ""), *effect]
         case Scalar(value=value) if not shown.numbers:
             ends = "" if shown.interval is None else f"{shown.interval.low} to {shown.interval.high}"
             return [Line(group, label(value), ends)]
-        case Density() | Matrix():
+        case Density():
             return [Line(group, "see below", "")]
+        case Matrix():
+            rows = list(unsure(shown))
         case Comparison(p_value=p):  # beside the difference that it is about
             first, *others = [_line(", ".join(filter(None, (group, row.name))), row) for row in shown.numbers]
             tested = Line(
@@ -112,7 +95,7 @@ def _dated(said: str) -> str:
 def _rows(entry: ReportEntry, place: int) -> str:
     lines = lines_of(entry)
     cost = max((float(release.guarantee.epsilon) for _, release in entry.keyed), default=None)
-    asked = f'<a href="#answer-{place}">{text(in_words(entry.asked))}</a>'
+    asked = f'<a href="#answer-{place}">{text(in_words(named(entry.asked)))}</a>'
     many = f' rowspan="{len(lines)}"' if len(lines) > 1 else ""
     found = ""
     for at, line in enumerate(lines or [Line("", "none", "")]):

@@ -19,11 +19,23 @@ from discreet.privacy.intervals import Shown
 from discreet.privacy.picture import LEVEL, PointMarks, group_rows
 from discreet.privacy.stored import Amounts
 from discreet.privacy.values import TestResult, label
-from discreet.report.glance import glance, in_words
+from discreet.report.glance import glance
 from discreet.report.layers import TITLE, layers
 from discreet.report.overview import overview, profile_columns
+from discreet.report.questions import in_words
 from discreet.report.record import Report, ReportBudget, ReportData, ReportEntry
-from discreet.report.sentences import NONE, Axis, answer, half_widths, leaves, number, of_groups, sentence, spanned
+from discreet.report.sentences import (
+    NONE,
+    Axis,
+    answer,
+    chance,
+    half_widths,
+    leaves,
+    number,
+    of_groups,
+    sentence,
+    spanned,
+)
 from discreet.report.svg import MOST, box, common, drawn, figure, figured, number_table, picture, text
 
 SHEET: Final = files("discreet.report").joinpath("style.css").read_text("utf-8")
@@ -151,7 +163,7 @@ def _remark(shown: Shown) -> str:
         case None:
             return "refused"
         case TestResult(p_value=p):
-            return f"p-value, {'rejected' if p <= LEVEL else 'not rejected'} at 5%"
+            return f"p {chance(p)}, {'rejected' if p <= LEVEL else 'not rejected'} at 5%"
     return ""
 
 

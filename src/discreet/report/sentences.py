@@ -5,7 +5,7 @@ Numbers are written as people read them: thousands apart, three or four digits t
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from discreet.privacy.values import (
     TestResult,
     label,
 )
+from discreet.report.questions import named
 from discreet.report.record import ReportEntry, entry_of
 
 NONE: Final = "–"
@@ -162,24 +163,26 @@ def sentence(entry: Mapping[str, Any] | ReportEntry) -> str:
 
 def answer(asked: str, shown: Shown) -> str:
     """The sentence of one release."""
+    name, asked = shown.name.removeprefix(f"{asked}, "), named(asked)
     rows = [row for row in shown.drawn if row.value is not None]
     match shown.value:
-        case None if shown.refusal is not None:
-            return f"{_opened(asked)} was refused: {_ended(shown.refusal)}"
         case None:
-            return f"{_opened(asked)} has no answer."
+            refused = shown.refusal is not None
+            return f"{_opened(asked)} {f'was refused: {_ended(str(shown.refusal))}' if refused else 'has no answer.'}"
         case Scalar(value=value) if not shown.numbers:
             return f"{_opened(asked)} is {label(value)}{_between_dates(shown)}."
         case Scalar():
             return _number(asked, shown, shown.numbers[0])
         case TestResult(p_value=p):
-            null = f" ({shown.name})" if shown.name and shown.name not in asked else ""
-            return f"{_capital(asked)}{null}: {decision(p)}"
+            null = f", {name}" if name and name not in asked else ""
+            effect = f" The {rows[0].name} is {in_brackets(rows[0])}{_about(shown)}." if rows[0].barred else ""
+            return f"{_capital(asked)}{null}: {decision(p)}{effect}"
         case Counts() | Shares() | Density() if not rows:
             return f"{_capital(asked)}: no bin is shown."
         case Counts() | Shares():
             largest = max(rows, key=lambda row: row.value or 0)
-            told = f"{len(rows)} bins, the largest is {largest.name} with {in_brackets(largest)}"
+            many = "one bin" if len(rows) == 1 else f"{number(len(rows))} bins, the largest"
+            told = f"{many} is {largest.name} with {in_brackets(largest)}"
             return f"{_capital(asked)}: {told}{_about(shown)}."
         case CrossCounts() as table:
             place = max(table, key=lambda one: table[one])
@@ -194,10 +197,18 @@ def answer(asked: str, shown: Shown) -> str:
         case ClassCounts() | Shapes() | Clusters() | Components() | StepCurve() | SyntheticTable() as found:
             return f"{_capital(asked)}: {found.describe()}"
         case Matrix(cells=cells):
+            few = replace(shown, numbers=unsure(shown), value=None)
+            if 0 < len(few.numbers) <= NAMED:
+                return _listing(asked, few)
             return f"{_opened(asked)} is a table of {cells.shape[0]} by {cells.shape[1]} numbers{_about(shown)}."
         case Coefficients() | ClassCoefficients() | Comparison() as found:
             return _listing(asked, shown) + (_effect(found) if isinstance(found, Comparison) else _clear_of_zero(shown))
     return _listing(asked, shown)
+
+
+def unsure(shown: Shown) -> tuple[NamedNumber, ...]:
+    """The numbers of a table that could have been others: none on the diagonal of correlations."""
+    return tuple(row for row in shown.entries if row.barred and row.low != row.high)
 
 
 def decision(p: float) -> str:
@@ -266,6 +277,7 @@ def leaves(thing: Any) -> Iterator[Any]:
 
 def of_groups(asked: str, groups: Sequence[tuple[Any, Shown]]) -> str:
     """The sentence of several groups."""
+    asked = named(asked)
     told = []
     for key, shown in groups[:NAMED]:
         match shown.value:
@@ -275,7 +287,8 @@ def of_groups(asked: str, groups: Sequence[tuple[Any, Shown]]) -> str:
                 ends = "" if shown.interval is None else f" ({shown.interval.low} to {shown.interval.high})"
                 said = f"{label(value)}{ends}"
             case TestResult(p_value=p):
-                said = f"p {chance(p)}"
+                effect = f", {in_brackets(shown.numbers[0])}" if shown.numbers[0].barred else ""
+                said = f"p {chance(p)}{effect}"
             case _:
                 said = (in_brackets(shown.numbers[0]) if shown.numbers else "none") + (
                     ", ..." if len(shown.numbers) > 1 else ""

@@ -21,6 +21,7 @@ from discreet.service.views import SORTS, ordered, render, report_body
 router = APIRouter(include_in_schema=False)
 Who = Annotated[Visitor, Depends(visitor)]
 Sent = Annotated[Posted, Depends(posted)]
+WITHDRAWN = "withdrawn by who asked"
 EVERYDAY = ("count", "mean", "median", "proportion", "histogram", "sum", "variance", "quantile", "crosstab")
 DOWNLOAD = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 BEGIN = {"title": "", "description": "", "epsilon": 0.1, "delta": 0, "release": []}
@@ -193,7 +194,7 @@ def withdraw(which: str, sent: Sent) -> Response:
     found = sent.desk.requests.find(which)
     if found is None or found.analyst != sent.person.name:
         raise HTTPException(404)
-    sent.desk.decline(which, sent.person, "withdrawn by who asked")
+    sent.desk.decline(which, sent.person, WITHDRAWN)
     return RedirectResponse(f"/requests/{which}", 303)
 
 

@@ -1,16 +1,18 @@
 """JSON for programs under /api/v1, opened by a token; its description is at /api/v1/openapi.json and /api."""
 
+from collections import deque
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Query, Request
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import HTMLResponse, Response
 
 from discreet.errors import BadInput
 from discreet.ledger.service_requests import Request as Asking
-from discreet.service.analyst_pages import report_file, source_of
+from discreet.service.analyst_pages import WITHDRAWN, report_file, source_of
 from discreet.service.asked_plan import LARGEST
+from discreet.service.auditor_pages import Number, anchored, held
 from discreet.service.desk import budget_of
 from discreet.service.guards import Program, program, visitor
 from discreet.service.views import render
@@ -168,8 +170,9 @@ def _told(by: Program, found: Asking) -> dict[str, Any]:
 
 
 def _seen(which: str, by: Program) -> Asking:
+    """One's own request, or another's for a token that decides or audits: a notebook's token opens no more."""
     found = by.desk.seen_by(which, by.person)
-    if found is None:
+    if found is None or (found.analyst != by.person.name and not {"decide", "audit"} & set(by.token.scopes)):
         raise HTTPException(404, "there is no such request")
     return found
 
@@ -188,6 +191,15 @@ def report(which: str, form: Literal["html", "json", "csv"], by: By) -> Response
     if dossier is None:
         raise HTTPException(404, "there is no report yet")
     return report_file(which, form, dossier)
+
+
+@router.post("/requests/{which}/withdraw")
+def withdraw(which: str, by: By) -> dict[str, Any]:
+    """Take back a request of your own that was not decided yet."""
+    by.may("ask")
+    if (found := _seen(which, by)).analyst != by.person.name:
+        raise HTTPException(404, "there is no such request of yours")
+    return by.desk.state_of(by.desk.decline(found.id, by.person, WITHDRAWN))
 
 
 @router.post("/requests/{which}/approve")
@@ -223,12 +235,21 @@ def offer(which: str, body: Stored, by: By) -> dict[str, Any]:
 
 
 @router.get("/ledger/entries")
-def entries(by: By, before: int | None = None) -> list[dict[str, Any]]:
+def entries(by: By, before: Number | None = None) -> list[dict[str, Any]]:
     """The ledger's entries, the latest first, a hundred at a time."""
     by.may("audit")
     kept = ("number", "kind", "time", "population", "analyst", "request", "previous", "hash")
     found = by.desk.ledger.lines(before=before, most=100)
     return [{name: getattr(entry, name) for name in kept} | {"body": entry.plain} for entry in found]
+
+
+@router.get("/ledger/heads")
+def heads(by: By, most: Annotated[int, Query(ge=1, le=10_000)] = 100) -> list[dict[str, Any]]:
+    """The last heads that the ledger's anchor has seen, and whether the ledger still has each of them."""
+    by.may("audit")
+    book = by.desk.ledger
+    last = list(deque(anchored(book), most))
+    return [{"number": one.number, "hash": one.hash, "held": held(book, one.number, one.hash)} for one in last]
 
 
 @router.get("/ledger/verify")
@@ -249,7 +270,7 @@ def tokens(by: By) -> list[dict[str, Any]]:
 @router.post("/tokens", status_code=201)
 def issue(body: Wanted, by: By) -> dict[str, str]:
     """Another token, shown once: no wider than the one that asks, and ending no later."""
-    return {"token": by.desk.issue(by.person, body.label, body.scopes, body.days, under=by.token)}
+    return {"token": by.desk.accounts.issue(by.person, body.label, body.scopes, body.days, under=by.token)}
 
 
 @router.delete("/tokens/{which}", status_code=204)

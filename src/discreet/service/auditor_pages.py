@@ -1,16 +1,22 @@
 """For auditors and stewards: the ledger as it is, whether it is sound, and who asked what. Nothing changes here."""
 
-from typing import Annotated
+from collections import deque
+from collections.abc import Iterator
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import HTMLResponse, Response
 
-from discreet.service.desk import budget_of
+from discreet.errors import LedgerChanged
+from discreet.ledger import Ledger
+from discreet.ledger.seal import Anchor, Head
 from discreet.service.guards import Visitor, visitor
 from discreet.service.views import SORTS, ordered, render
 
 router = APIRouter(include_in_schema=False)
 SHOWN = 100
+Number = Annotated[int, Query(ge=1, lt=2**63)]  # of an entry, as databases hold it
+HEADS = 8  # of the anchor, that a page shows
 
 
 def auditor(who: Annotated[Visitor, Depends(visitor)]) -> Visitor:
@@ -23,12 +29,48 @@ Auditor = Annotated[Visitor, Depends(auditor)]
 
 
 @router.get("/ledger")
-def ledger(who: Auditor, before: int | None = None) -> HTMLResponse:
-    """The entries, the latest first, and the budgets."""
-    lines = who.desk.ledger.lines(before=before, most=SHOWN)
-    accounts = [(name, part, budget_of(account)) for name, part, account in who.desk.ledger.accounts()]
-    given = {"lines": lines, "accounts": accounts, "more": len(lines) == SHOWN and lines[-1].number > 1}
-    return HTMLResponse(render("ledger.html", visitor=who, title="Ledger", anchor=who.desk.ledger.anchor, **given))
+def ledger(who: Auditor, before: Number | None = None) -> HTMLResponse:
+    """The entries, the latest first, and the last heads of the anchor."""
+    book, broken = who.desk.ledger, False
+    try:
+        lines, newest = book.lines(before=before, most=SHOWN), book.lines(most=1)
+    except LedgerChanged:  # an auditor is told so, rather than that the page is broken
+        lines, newest, broken = [], [], True
+    heads = [(one, held(book, one.number, one.hash)) for one in deque(anchored(book), HEADS)][::-1]
+    given: dict[str, Any] = {"lines": lines, "heads": heads, "newest": newest, "broken": broken}
+    given["more"] = len(lines) == SHOWN and lines[-1].number > 1
+    return HTMLResponse(render("ledger.html", visitor=who, title="Ledger", anchor=book.anchor, **given))
+
+
+def anchored(book: Ledger) -> Iterator[Head]:
+    """The heads that the outside copy has seen, in its order; without their signatures they prove what was seen."""
+    found = () if book.anchor is None else Anchor(book.anchor).heads()
+    return (one for one in found if one is not None and one.number)
+
+
+def held(book: Ledger, number: int, hash_: str) -> bool:
+    """Whether an entry is there with this hash, and signed."""
+    try:
+        found = book.entry(number)
+    except LedgerChanged:
+        return False
+    return found is not None and found.hash == hash_.strip().lower()
+
+
+@router.get("/ledger/head")
+def head(who: Auditor, request: Request, number: Number, kept: str = "") -> HTMLResponse:
+    """Whether a head that somebody kept is still there."""
+    template = "_head.html" if "hx-request" in request.headers else "head.html"
+    same = held(who.desk.ledger, number, kept[:200])
+    return HTMLResponse(render(template, visitor=who, title="A head that was kept", number=number, same=same))
+
+
+@router.get("/ledger/heads.csv")
+def heads(who: Auditor) -> Response:
+    """All heads of the anchor, to keep elsewhere."""
+    lines = ["entry,hash", *(f"{one.number},{one.hash}" for one in anchored(who.desk.ledger))]
+    headers = {"content-disposition": 'attachment; filename="heads.csv"'}
+    return Response("\n".join(lines) + "\n", media_type="text/csv", headers=headers)
 
 
 @router.get("/ledger/verify")

@@ -11,7 +11,6 @@ Why
 """
 
 import json
-import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -23,16 +22,17 @@ from discreet.accounting.filter import Currency
 from discreet.errors import BadInput, DiscreetError, OverBudget
 from discreet.ledger import Ledger
 from discreet.ledger.account import Account
-from discreet.ledger.service_people import ApiToken, PeopleStore, Person
+from discreet.ledger.service_people import PeopleStore, Person
 from discreet.ledger.service_requests import Pace, Request, RequestStore, Rule
 from discreet.plan.draft import differences
 from discreet.plan.plan_file import parse_plan
 from discreet.plan.run_plan import price_list
 from discreet.privacy.loss import Approximate
 from discreet.privacy.meaning import explain
+from discreet.service.accounts import Accounts
 from discreet.service.allotments import Allotments
 from discreet.service.asked_plan import Asked, asks, understood
-from discreet.service.passwords import SPENT, Limiter, digest_of, fresh, salted, same, stretched
+from discreet.service.passwords import fresh
 from discreet.service.settings import CodebookColumn, Settings, Source
 from discreet.service.sources import Sources
 
@@ -40,13 +40,6 @@ NO_ANSWER: Final = (
     "No answer could be made. What was charged stays charged. Why is not shown, as it might tell of the data. "
     "To ask again, give the request another title: that is a new request, with a charge of its own."
 )
-WRONG: Final = "Name and password do not fit, or too many attempts were made. Wait a while, and try again."
-SCOPES: Final[Mapping[str, tuple[str, ...]]] = {
-    "analyst": ("ask",),
-    "steward": ("ask", "decide"),
-    "auditor": ("audit",),
-    "admin": (),
-}
 KEPT: Final = 1_000  # priced plans
 LONGEST_REASON: Final = 2_000
 
@@ -61,10 +54,9 @@ class Desk:
         self.ledger = Ledger(self.where, key=key, anchor=anchor)
         self.pace = Pace(limit=settings.limit, tick=settings.tick, workers=settings.workers)
         self.people, self.requests = PeopleStore(self.ledger), RequestStore(self.ledger, self.pace)
-        self.parts = Allotments(self.ledger, self.people)
+        self.accounts, self.parts = Accounts(settings, self.people, clock), Allotments(self.ledger, self.people)
         self._priced: OrderedDict[tuple[str, str, str], Asked] = OrderedDict()
         self._lock, self._pricing, self._trying, self._triers = Lock(), Semaphore(2), Semaphore(1), set[str]()
-        self._attempts = Limiter(settings.login.attempts_a_minute, 60.0)
         self.sources = Sources(settings, folder, self.ledger)
         for source in settings.source:
             self.sources.open(source)
@@ -72,68 +64,6 @@ class Desk:
     def close(self) -> None:
         """Let go of the ledger."""
         self.ledger.close()
-
-    # ---- people
-
-    def enrol(self, name: str, role: str, *, by: str | None, password: str | None = None) -> str:
-        """A new account; its password, which is shown once."""
-        password = password or fresh(12)
-        salt, kept = salted(password)
-        self.people.add(name, role, salt, kept, by=by, now=self.clock())
-        return password
-
-    def sign_in(self, name: str, password: str, address: str) -> str | None:
-        """A session's token, or None: for a wrong name, a wrong password and a locked account alike."""
-        if not self.settings.passwords or not self.may_try(address) or len(password) > 1000:
-            return None
-        now, person = self.clock(), self.people.find(name)
-        found = stretched(password, SPENT if person is None else person.salt)
-        if person is None or not person.active or person.locked > now:
-            return None
-        if not same(found, person.password):
-            self.people.failed(name, self.settings.login.failures, now + 60 * self.settings.login.locked_minutes)
-            return None
-        token = fresh()
-        self.people.begin(digest_of(token), name, fresh(16), now + 3600 * self.settings.login.hours, now)
-        return token
-
-    def may_try(self, address: str) -> bool:
-        """Whether one more attempt to sign in may come from an address."""
-        return self._attempts.allow(address)
-
-    def session(self, token: str) -> tuple[Person, str] | None:
-        """Who has signed in, and what their forms must hold."""
-        return self.people.session(digest_of(token), self.clock()) if token else None
-
-    def new_password(self, person: Person, old: str, new: str) -> None:
-        """Another password; all sessions and tokens end."""
-        if not self.settings.passwords:
-            raise BadInput("passwords are switched off here; sign in with your organisation's account")
-        if not same(stretched(old, person.salt), person.password):
-            raise BadInput("the present password is another one")
-        salt, kept = salted(new)
-        self.people.change(person.name, "another password", {"salt": salt, "password": kept}, by=person.name)
-
-    def issue(
-        self, person: Person, label: str, scopes: list[str], days: float, *, under: ApiToken | None = None
-    ) -> str:
-        """A token for programs, shown once; one that a token asks for (`under`) opens no more than it."""
-        allowed = [one for one in SCOPES[person.role] if under is None or one in under.scopes]
-        if not scopes or not set(scopes) <= set(allowed):
-            whose = f"a token of a {person.role}" if under is None else "a token that this one asks for"
-            raise BadInput(f"{whose} may have: {', '.join(allowed) or 'nothing'}; choose of these")
-        if not 0 < days <= 366:
-            raise BadInput(f"the token would last {days:g} days; give 1 to 366")
-        token, now = f"discreet_{fresh()}", self.clock()
-        if under is not None and now + 86_400 * days > under.until:
-            raise BadInput(f"the token would outlast the one that asks for it; give at most {_days(under.until - now)}")
-        kept = ApiToken(fresh(6), person.name, " ".join(label.split())[:100], tuple(scopes), now + 86_400 * days)
-        self.people.issue(digest_of(token), kept, now)
-        return token
-
-    def bearer(self, token: str) -> tuple[Person, ApiToken] | None:
-        """Whose token it is."""
-        return self.people.bearer(digest_of(token), self.clock()) if token else None
 
     # ---- what may be asked
 
@@ -369,10 +299,6 @@ class Desk:
         if source is None:
             raise BadInput("there is no such request")
         return source.population.name
-
-
-def _days(seconds: float) -> str:
-    return f"{math.floor(seconds / 864) / 100:g} days"
 
 
 def _core(asked: Mapping[str, Any]) -> str:

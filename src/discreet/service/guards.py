@@ -195,7 +195,7 @@ def cookie_name(desk: Desk) -> str:
 def visitor(request: Request) -> Visitor:
     """Who has signed in; 401 if nobody."""
     desk: Desk = request.app.state.desk
-    found = desk.session(request.cookies.get(cookie_name(desk), ""))
+    found = desk.accounts.session(request.cookies.get(cookie_name(desk), ""))
     if found is None:
         raise HTTPException(401)
     return Visitor(*found, desk)
@@ -217,7 +217,7 @@ def program(request: Request) -> Program:
     """The program that a bearer token belongs to; 401 if there is none."""
     desk: Desk = request.app.state.desk
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    found = desk.bearer(token.strip()) if scheme.lower() == "bearer" else None
+    found = desk.accounts.bearer(token.strip()) if scheme.lower() == "bearer" else None
     if found is None:
         raise HTTPException(401, "a token is needed: Authorization: Bearer ...")
     return Program(*found, desk)

@@ -5,7 +5,7 @@ import hmac
 import os
 import threading
 import time
-from base64 import urlsafe_b64encode
+from base64 import b32encode, urlsafe_b64encode
 from collections import deque
 from typing import Final
 
@@ -20,6 +20,21 @@ SPENT: Final = "0" * 32  # the salt for a name that nobody has: a wrong name tak
 def fresh(size: int = 32) -> str:
     """A secret that nobody guesses, in letters that fit an address."""
     return urlsafe_b64encode(os.urandom(size)).rstrip(b"=").decode()
+
+
+def spoken() -> str:
+    """A secret that nobody guesses within its hours, in groups that can be read aloud."""
+    letters = b32encode(os.urandom(15)).decode()
+    return "-".join(letters[place : place + 4] for place in range(0, len(letters), 4))
+
+
+def typed(code: str) -> str:
+    """A code as somebody types it: in small letters, with other gaps or none.
+
+    >>> typed(" abcd-efgh 2345 ")
+    'ABCDEFGH2345'
+    """
+    return "".join(letter for letter in code.upper() if letter.isalnum())
 
 
 def digest_of(token: str) -> str:

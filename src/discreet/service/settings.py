@@ -62,6 +62,7 @@ class Login(Section):
     failures: Annotated[int, Field(ge=1)] = 5
     locked_minutes: Positive = 15.0
     attempts_a_minute: Annotated[int, Field(ge=1)] = 20  # from one address
+    code_hours: Positive = 72.0  # until a code with which a password is chosen is too old
 
 
 class OidcAccount(Section):

@@ -7,9 +7,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from discreet.errors import BadInput
-from discreet.service.desk import SCOPES, WRONG, Desk
+from discreet.service.accounts import SCOPES, WRONG
+from discreet.service.desk import Desk
 from discreet.service.guards import Posted, Visitor, cookie_name, posted, visitor
-from discreet.service.passwords import digest_of, fresh, same
+from discreet.service.passwords import SHORTEST, digest_of, fresh, same
 from discreet.service.provider import REFUSED, NotSignedIn, Provider, signed_in
 from discreet.service.views import render, report_body
 
@@ -20,12 +21,33 @@ BEFORE = "discreet-before"  # the secret of a form that nobody has signed in for
 
 def sign_in_page(request: Request, says: str = "", name: str = "") -> str:
     """The form; its secret is in a cookie as well."""
-    secret = request.cookies.get(BEFORE) or fresh(16)
-    request.state.before = secret
+    secret = _secret(request)
     demo = getattr(request.app.state, "demo", ())
     settings = request.app.state.desk.settings
     given = {"says": says, "secret": secret, "name": name, "demo": demo, "oidc": settings.oidc}
     return render("login.html", visitor=None, title="Sign in", passwords=settings.passwords, **given)
+
+
+def code_page(request: Request, says: str = "", name: str = "") -> str:
+    """The form in which a code chooses a password."""
+    secret, hours = _secret(request), request.app.state.desk.settings.login.code_hours
+    given = {"says": says, "secret": secret, "name": name, "hours": hours, "shortest": SHORTEST}
+    return render("code.html", visitor=None, title="Choose your password", **given)
+
+
+def _secret(request: Request) -> str:
+    """The secret of a form that nobody has signed in for yet."""
+    request.state.before = request.cookies.get(BEFORE) or fresh(16)
+    return str(request.state.before)
+
+
+async def _before(request: Request, *names: str) -> list[str]:
+    """The fields of a form that nobody has signed in for, if its secret is that of this browser; 403 if not."""
+    form = await request.form(max_files=0, max_fields=10)
+    secret, *found = (str(form.get(field, "")) for field in ("csrf", *names))
+    if not secret or not same(secret, request.cookies.get(BEFORE, "")):
+        raise HTTPException(403)
+    return found
 
 
 def _kept(request: Request, response: Response) -> Response:
@@ -53,16 +75,42 @@ def login(request: Request) -> Response:
 @router.post("/login")
 async def sign_in(request: Request) -> Response:
     """A session for the right name and password; one sentence for everything else."""
-    form = await request.form(max_files=0, max_fields=10)
-    name, password, secret = (str(form.get(field, "")) for field in ("name", "password", "csrf"))
-    if not secret or not same(secret, request.cookies.get(BEFORE, "")):
-        raise HTTPException(403)
+    name, password = await _before(request, "name", "password")
     desk: Desk = request.app.state.desk
-    address = request.client.host if request.client is not None else ""
-    token = await run_in_threadpool(desk.sign_in, name, password, address)
+    token = await run_in_threadpool(desk.accounts.sign_in, name, password, _address(request))
     if token is None:
         return _kept(request, HTMLResponse(sign_in_page(request, WRONG, name[:200]), 401))
     return _with_session(desk, RedirectResponse("/", 303), token)
+
+
+@router.get("/login/code")
+def code_form(request: Request) -> Response:
+    """The form for who has a code: new people, and those whose account was reset."""
+    _with_passwords(request)
+    return _kept(request, HTMLResponse(code_page(request)))
+
+
+@router.post("/login/code")
+async def choose(request: Request) -> Response:
+    """A password for the right code, and the account page, which says what was done to the account."""
+    name, code, password = await _before(request, "name", "code", "password")
+    desk = _with_passwords(request)
+    try:
+        token = await run_in_threadpool(desk.accounts.choose, name, code, password, _address(request))
+    except BadInput as error:
+        return _kept(request, HTMLResponse(code_page(request, str(error), name[:200]), 422))
+    return _with_session(desk, RedirectResponse("/account", 303), token)
+
+
+def _with_passwords(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    if not desk.settings.passwords:
+        raise HTTPException(404)
+    return desk
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client is not None else ""
 
 
 def _with_session(desk: Desk, response: Response, token: str) -> Response:
@@ -93,9 +141,9 @@ def _back(desk: Desk, request: Request) -> str:
 def to_provider(request: Request) -> Response:
     """To the provider of identities; the secret of this attempt stays in the browser."""
     desk, found = request.app.state.desk, _provider(request)
-    secret, address = fresh(), request.client.host if request.client is not None else ""
+    secret = fresh()
     try:
-        if not desk.may_try(address):
+        if not desk.accounts.may_try(_address(request)):
             raise NotSignedIn
         response = RedirectResponse(found.address(secret, _back(desk, request)), 303)
     except NotSignedIn:
@@ -131,15 +179,15 @@ def sign_out(request: Request, sent: Annotated[Posted, Depends(posted)]) -> Resp
 
 def _account(who: Visitor, **more: Any) -> str:
     given = {"token": None, "says": "", "done": "", "passwords": who.desk.settings.passwords} | more
-    tokens = who.desk.people.tokens(who.person.name)
+    given |= {"tokens": who.desk.people.tokens(who.person.name), "scopes": SCOPES[who.person.role]}
     return render(
-        "account.html", visitor=who, title="Your account", tokens=tokens, scopes=SCOPES[who.person.role], **given
+        "account.html", visitor=who, title="Your account", history=who.desk.accounts.history(who.person), **given
     )
 
 
 @router.get("/account")
 def account(who: Annotated[Visitor, Depends(visitor)]) -> HTMLResponse:
-    """Password and tokens."""
+    """What was done to the account, tokens, and the password."""
     return HTMLResponse(_account(who))
 
 
@@ -147,7 +195,7 @@ def account(who: Annotated[Visitor, Depends(visitor)]) -> HTMLResponse:
 def password(sent: Annotated[Posted, Depends(posted)]) -> Response:
     """Another password, which ends all sessions."""
     try:
-        sent.desk.new_password(sent.person, sent.text("old"), sent.text("new"))
+        sent.desk.accounts.new_password(sent.person, sent.text("old"), sent.text("new"))
     except BadInput as error:
         return HTMLResponse(_account(sent.visitor, says=str(error)), 422)
     return RedirectResponse("/login", 303)
@@ -157,7 +205,7 @@ def password(sent: Annotated[Posted, Depends(posted)]) -> Response:
 def new_token(sent: Annotated[Posted, Depends(posted)]) -> HTMLResponse:
     """A token, shown once."""
     try:
-        token = sent.desk.issue(sent.person, sent.text("label", 100), sent.many("scopes"), sent.number("days"))
+        token = sent.desk.accounts.issue(sent.person, sent.text("label", 100), sent.many("scopes"), sent.number("days"))
     except BadInput as error:
         return HTMLResponse(_account(sent.visitor, says=str(error)), 422)
     return HTMLResponse(_account(sent.visitor, token=token))

@@ -48,7 +48,7 @@ def serve(config: Path, *, port: int | None = None, say: Say, demo: tuple[tuple[
     desk = Desk(settings, config.absolute().parent)
     try:
         if settings.passwords and not desk.people.all():
-            password = desk.enrol("admin", "admin", by=None)
+            password = desk.accounts.enrol("admin", "admin", by=None)
             say(f"The first account: admin, password {password} (shown once; change it after signing in)")
         app = make_app(desk, Crew(desk, config.absolute()))
         app.state.demo = demo
@@ -83,7 +83,7 @@ def demonstration(say: Say, **settings: Any) -> Iterator[Path]:
         desk = Desk(read_settings(config), folder)
         try:
             for name, role in THREE:
-                password = desk.enrol(name, role, by=None)
+                password = desk.accounts.enrol(name, role, by=None)
                 say(f"{role:8} {name:7} password {password}")
             source, steward = desk.settings.source[0], desk.people.find("stefan")
             assert steward is not None

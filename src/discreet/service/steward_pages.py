@@ -12,7 +12,6 @@ from discreet.service.analyst_pages import source_of
 from discreet.service.asked_plan import asks, purpose
 from discreet.service.desk import budget_of
 from discreet.service.guards import Posted, Visitor, posted, visitor
-from discreet.service.passwords import fresh, salted
 from discreet.service.views import SORTS, ordered, render
 
 router = APIRouter(include_in_schema=False)
@@ -162,39 +161,41 @@ def end_rule(which: str, sent: Sent) -> Response:
     return RedirectResponse("/rules", 303)
 
 
-def _people(who: Visitor, says: str = "", password: tuple[str, str] | None = None) -> str:
+def _people(who: Visitor, says: str = "", of: str = "", code: tuple[str, str] | None = None) -> str:
     desk = who.desk
+    every = [one for one in desk.people.all() if of in ("", one.name)]
     parts = {(name, part): budget_of(account) for name, part, account in desk.ledger.accounts()}
     allowed = ROLES if who.person.role == "admin" else ("analyst", "auditor")
     return render(
-        "people.html", visitor=who, title="People", people=desk.people.all(), sources=desk.sources.all(), parts=parts,
-        roles=allowed, says=says, password=password,
+        "people.html", visitor=who, title="People", people=every, sources=desk.sources.all(), parts=parts, code=code,
+        resettable={one.name for one in every if desk.accounts.may_reset(one, who.person)}, outside=desk.people.bound(),
+        roles=allowed, says=says, of=of, hours=desk.settings.login.code_hours, passwords=desk.settings.passwords,
     )  # fmt: skip
 
 
 @router.get("/people")
-def people(who: Keeper) -> HTMLResponse:
-    """Who may sign in, and what they may spend."""
-    return HTMLResponse(_people(who))
+def people(who: Keeper, of: str = "") -> HTMLResponse:
+    """Who may sign in, and what they may spend; or one of them."""
+    return HTMLResponse(_people(who, of=of))
 
 
 @router.post("/people")
 def add_person(sent: Sent) -> HTMLResponse:
-    """A new account; its password is shown once."""
+    """A new account; the code with which its password is chosen is shown once."""
     sent.visitor.must_be("steward", "admin")
     name, role = sent.text("name", 500).strip(), sent.text("role", 20)
     if role in ("steward", "admin"):
         sent.visitor.must_be("admin")
     try:
-        password = sent.desk.enrol(name, role, by=sent.person.name)
+        code = sent.desk.accounts.invite(name, role, by=sent.person.name)
     except BadInput as error:
         return HTMLResponse(_people(sent.visitor, str(error)), 422)
-    return HTMLResponse(_people(sent.visitor, password=(name, password)))
+    return HTMLResponse(_people(sent.visitor, code=(name, code)))
 
 
 @router.post("/people/{name}/{action}")
 def change_person(name: str, action: str, sent: Sent) -> HTMLResponse:
-    """Another password, no more access, access again; a part of a budget, another one, or its end."""
+    """A code that chooses a new password, no more access, access again; a part of a budget, another one, or its end."""
     sent.visitor.must_be("steward", "admin")
     found = sent.desk.people.find(name)
     if found is None or (found.role in ("steward", "admin") and sent.person.role != "admin" and action not in PARTS):
@@ -210,11 +211,8 @@ def change_person(name: str, action: str, sent: Sent) -> HTMLResponse:
                 sent.desk.parts.allot(
                     source, name, sent.number("epsilon"), sent.number("delta"), by=sent.person.name, seen=seen
                 )
-        elif action == "password":
-            shown = (name, fresh(12))
-            salt, kept = salted(shown[1])
-            values = {"salt": salt, "password": kept, "locked": 0.0, "failures": 0}
-            sent.desk.people.change(name, "a new password", values, by=sent.person.name)
+        elif action == "reset":
+            shown = (name, sent.desk.accounts.reset(found, by=sent.person))
         elif action in ("close", "open"):
             note = "may no longer sign in" if action == "close" else "may sign in again"
             sent.desk.people.change(name, note, {"active": action == "open"}, by=sent.person.name)
@@ -222,4 +220,4 @@ def change_person(name: str, action: str, sent: Sent) -> HTMLResponse:
             raise HTTPException(404)
     except BadInput as error:
         return HTMLResponse(_people(sent.visitor, str(error)), 422)
-    return HTMLResponse(_people(sent.visitor, password=shown))
+    return HTMLResponse(_people(sent.visitor, code=shown))

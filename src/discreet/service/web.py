@@ -11,7 +11,15 @@ from starlette.exceptions import HTTPException as PlainHTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from discreet.errors import BadInput, DiscreetError, OverBudget, Refused
-from discreet.service import analyst_pages, api_v1, auditor_pages, sign_in_pages, source_pages, steward_pages
+from discreet.service import (
+    analyst_pages,
+    api_v1,
+    auditor_pages,
+    population_pages,
+    sign_in_pages,
+    source_pages,
+    steward_pages,
+)
 from discreet.service.crew import Crew
 from discreet.service.desk import Desk
 from discreet.service.guards import Gate, visitor
@@ -51,7 +59,8 @@ def make_app(desk: Desk, crew: Crew | None = None) -> FastAPI:
     oidc = desk.settings.oidc
     app.state.provider = None if oidc is None else Provider(oidc, desk.folder)
     app.add_middleware(Gate, hosts=desk.settings.hosts, https=desk.settings.secure, fault=_fault)
-    for part in (sign_in_pages, analyst_pages, steward_pages, source_pages, auditor_pages, api_v1):
+    people = (steward_pages, population_pages, source_pages, auditor_pages)
+    for part in (sign_in_pages, analyst_pages, *people, api_v1):
         app.include_router(part.router)
     app.include_router(api_v1.pages)
     _static(app)

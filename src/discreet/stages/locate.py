@@ -42,6 +42,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet._compiled.warmth import warm
+from discreet.errors import BadInput
 from discreet.noise.choose_float import Prior, Staircase, uniform
 from discreet.noise.distributions import compiled
 from discreet.noise.order_statistics import order_statistics, ranked
@@ -50,7 +51,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import LARGE, Floats
-from discreet.tables.streams import Numbers, Stream, fold, joined, sparse
+from discreet.tables.streams import CHANGED, Gather, Number, Numbers, Stream, fold, joined, sparse
 
 LARGEST: Final = float(np.finfo(np.float64).max)
 WIDEST: Final = 1e300
@@ -123,9 +124,12 @@ def some_runs(size: int, wanted: int) -> slice | npt.NDArray[np.int64]:
 
 
 def taken(values: Numbers, places: slice | npt.NDArray[np.int64]) -> Floats:
-    """The records at these places, which are in order, or all of them; a stream is read once."""
+    """The records at these places, which are in order, or all of them; a stream is read once, or where it is: there
+    its pieces are measured first, and those records alone are sent."""
     if not isinstance(values, Stream):
         return values[places]
+    if values.gather is not None and not isinstance(places, slice):
+        return _sent(values.gather, len(values), places)
     if values.part is not None and not isinstance(places, slice):
         runs = np.split(places, np.flatnonzero(np.diff(places) != 1) + 1)
         if len(runs) <= RUNS:
@@ -139,6 +143,28 @@ def taken(values: Numbers, places: slice | npt.NDArray[np.int64]) -> Floats:
             found.append(piece[places[first:last] - before])
         before += len(piece)
     return np.concatenate(found)
+
+
+def _sent(gather: Gather, size: int, places: npt.NDArray[np.int64]) -> Floats:
+    measured = gather(_measured)
+    edges = np.cumsum([0, *(length for _, length in measured)])
+    if edges[-1] != size:
+        raise BadInput(CHANGED)
+    cuts = np.searchsorted(places, edges)
+    wanted = {
+        number: places[first:last] - edge
+        for (number, _), first, last, edge in zip(measured, cuts[:-1], cuts[1:], edges[:-1], strict=True)
+        if first < last
+    }
+    return np.concatenate([np.empty(0), *gather(partial(_at, wanted))])
+
+
+def _measured(number: Number, piece: Floats) -> tuple[Number, int]:
+    return number, len(piece)
+
+
+def _at(wanted: dict[Number, npt.NDArray[np.int64]], number: Number, piece: Floats) -> Floats:
+    return np.asarray(piece[wanted[number]] if number in wanted else [], dtype=np.float64)
 
 
 def median_distance(values: Numbers, *, centre: float, cost: Choice, neighbours: Neighbours, rng: Randomness) -> float:

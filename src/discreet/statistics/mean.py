@@ -51,6 +51,7 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
+from discreet.noise.order_statistics import counted_in_passing
 from discreet.privacy.declaration import Columns, Public, Reads, number, statistic
 from discreet.privacy.exact import Number, exact
 from discreet.privacy.guarantee import Neighbours, check_budget
@@ -131,6 +132,8 @@ class RankClippedMean:
     def release(self, rows: Any, rng: Randomness) -> Release[float]:
         """The estimate and its interval, or a refusal."""
         values = long_numbers(rows)
+        if not self.neighbours.size_is_public:
+            counted_in_passing(values, 0.0)
         size = agree(public_size(values, self.neighbours), self.size)
         seen = noisy_size(values, self.stages(None).part("size", Laplace), rng) if size is None else size  # [mean.1]
         return self.counted(values, size, seen, rng)

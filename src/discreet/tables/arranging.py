@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.privacy.declaration import Statistic
 from discreet.tables.cells import Floats
-from discreet.tables.streams import Stream, chosen, each, ones
+from discreet.tables.streams import Stream, each, ones
 from discreet.tables.wanted import Want, Wanted
 
 BLOCK: Final = 1 << 15  # rows
@@ -85,28 +85,32 @@ def whole_columns(wants: Sequence[Want]) -> list[Want]:
     return [replace(want, missing="keep") if drops(want) else want for want in wants]
 
 
-def present(columns: Any, wants: Sequence[Want]) -> tuple[Any, int]:
-    """The rows in which no entry is missing that leaves a row out, and how many rows are left out; of columns by name,
-    or of a stream of them. [table.1]"""
+def present(columns: Any, wants: Sequence[Want]) -> tuple[Any, Callable[[], int]]:
+    """The rows in which no entry is missing that leaves a row out, of columns by name or of a stream of them; and what
+    tells how many rows are left out, for which a stream may have to be read. [table.1]"""
     if isinstance(columns, Stream):
         if not any(drops(want) for want in wants):
-            return columns, 0
-        found = chosen(partial(_present_rows, wants=tuple(wants)), columns)
-        return (found, len(columns) - len(found)) if len(found) < len(columns) else (columns, 0)
+            return columns, _nobody
+        found = columns.left(partial(_present_rows, wants=tuple(wants)))
+        found = columns if found.counted and len(found) == len(columns) else found
+        return found, lambda: len(columns) - len(found)
     dropping = [columns[want.name] for want in wants if drops(want)]
     if not dropping:
-        return dict(columns), 0
+        return dict(columns), _nobody
     if isinstance(dropping[0], Stream):  # the only column, of an array that its owner streams
-        whole, column = dropping[0], chosen(_present, dropping[0])
-        column = column if len(column) < len(whole) else whole  # later passes need not look for missing entries
-        return dict.fromkeys(columns, column), len(whole) - len(column)
+        whole, column = dropping[0], dropping[0].left(_present)
+        return dict.fromkeys(columns, column), lambda: len(whole) - len(column)
     kept = np.ones(0, dtype=np.bool_)
     for values in dropping:
         if not _whole(values):
             there = ~(missing if (missing := _absent(values)).ndim == 1 else missing.any(axis=1))
             kept = kept & there if len(kept) else there
     left_out = int(np.count_nonzero(~kept))
-    return {name: values[kept] if left_out else values for name, values in columns.items()}, left_out
+    return {name: values[kept] if left_out else values for name, values in columns.items()}, lambda: left_out
+
+
+def _nobody() -> int:
+    return 0
 
 
 def _absent(values: Any) -> Any:

@@ -11,7 +11,7 @@ from discreet.tables.far_exchange import as_it_is
 from discreet.tables.frames import guarded
 from discreet.tables.piece_questions import PieceQuestion
 from discreet.tables.placed import Placed
-from discreet.tables.streams import Merge, R, Stream, added, length
+from discreet.tables.streams import Merge, Number, R, Stream, added, length
 
 Answer = dict[str, Any]  # the columns that are wanted, by name, of the rows of a piece that are kept
 
@@ -38,7 +38,13 @@ class FarAnswers:
     def rows(self) -> Stream:
         """Them as rows of columns by name, folded where they are. [placed.1]"""
         many = self.fold(_count, added) if self.question.filters else guarded(self.source.size, self.error) or 0
-        return Stream(many, lambda: iter(self.brought(as_it_is)), remote=self.fold, kind=dict, glance=self.some)
+        there: dict[str, Any] = {"remote": self.fold, "glance": self.some, "gather": self.gathered}
+        return Stream(many, lambda: iter(self.brought(as_it_is)), kind=dict, **there)
+
+    def gathered(self, work: Callable[[Number, Answer], Any]) -> list[Any]:
+        """What `work` makes of each answer and its number, in the order of part and place. [placed.1]"""
+        found = partial(_one_numbered, self.question, work)
+        return guarded(lambda: self.source.numbered(found, self.question.reads), self.error)
 
     def brought(self, work: Callable[[Answer], Answer]) -> list[Answer]:
         """The rows that `work` leaves of each answer, brought here, in the order of part and place."""
@@ -54,6 +60,12 @@ def _answered(
 
 def _one_answered(question: PieceQuestion, work: Callable[[Answer], R], columns: Mapping[str, Column]) -> R:
     return work(question.named(columns))
+
+
+def _one_numbered(
+    question: PieceQuestion, work: Callable[[Number, Answer], R], number: Number, columns: Mapping[str, Column]
+) -> R:
+    return work(number, question.named(columns))
 
 
 def _first(given: Iterator[Answer], *, wanted: int) -> Answer | None:

@@ -30,8 +30,8 @@ from discreet.errors import BadInput
 from discreet.tables.cells import Column
 from discreet.tables.exchange import BUCKETS, ROW, Integers, Into, bucket_of, cut, segment, together
 from discreet.tables.frames import Piece
-from discreet.tables.placed import CHANGED, Columns, Placed, opened
-from discreet.tables.streams import Merge, R
+from discreet.tables.placed import Columns, Placed, opened
+from discreet.tables.streams import CHANGED, Merge, R
 
 LONG: Final = 2**18  # rows of a bucket, about
 PLACES: Final = 2**32  # rows of a part, at most: a row's number is that of its part times this, and its place

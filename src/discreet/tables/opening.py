@@ -207,7 +207,7 @@ def _suffixes() -> str:
 def _from_engine(source: Any, engine: Engine | None) -> Source:
     """A frame that an engine has, or one in memory."""
     opened: Any = getattr(engine, "opened", None)
-    found = None if opened is None else opened(source)
+    found = None if opened is None else opened(source)  # it has waited for a worker
     if found is None:
         return _from_memory(source)
     empty = from_frame(found.empty)
@@ -235,6 +235,9 @@ def placed(source: Source, engine: Engine) -> Placed:
     def parts(columns: Sequence[str]) -> list[Afar]:
         return [Afar(number, opens) for number, opens in enumerate(whole(columns))]
 
+    wait = getattr(engine, "wait", None)
+    if wait is not None:
+        wait()  # for a worker, before anything is charged
     about: dict[str, Any] = {"names": source.names, "kinds": source.kinds, "description": source.description}
     return Placed(engine, parts, source.size, ordered=source.ordered, here=source, **about)
 

@@ -18,13 +18,12 @@ from discreet.errors import BadInput
 from discreet.privacy.declaration import Kind
 from discreet.tables.cells import Column
 from discreet.tables.frames import Piece, from_frame
-from discreet.tables.streams import Engine, Merge, Part
+from discreet.tables.streams import CHANGED, Engine, Merge, Number, Part
 from discreet.tables.written import rewritten
 
 R = TypeVar("R")
 Columns = Mapping[str, Column]
 FEW: Final = 8  # parts that are held here at a time
-CHANGED: Final = "the data changed while they were read; ask again when nobody writes to them"
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,9 @@ class Placed:
         some = (
             [parts[first : first + FEW] for first in range(0, len(parts), FEW)] if isinstance(parts, list) else [parts]
         )
-        kernel = partial(_numbered, work=_as_they_are, columns=tuple(columns), written=dict(self.written))
+        kernel = partial(
+            _numbered, work=partial(_unnumbered, _as_they_are), columns=tuple(columns), written=dict(self.written)
+        )
         seen = 0
         for few in some:
             found = self.engine.fold(kernel, _joined, few) or {}
@@ -100,6 +101,10 @@ class Placed:
 
     def worked(self, work: Callable[[Columns], R], columns: Sequence[str]) -> list[R]:
         """What `work` makes of each piece, there, in the order of part and place. [placed.1]"""
+        return self.numbered(partial(_unnumbered, work), columns)
+
+    def numbered(self, work: Callable[[Number, Columns], R], columns: Sequence[str]) -> list[R]:
+        """The same; it is told the number of the piece. [placed.1]"""
         kernel = partial(_numbered, work=work, columns=tuple(columns), written=dict(self.written))
         found = self.engine.fold(kernel, _joined, self.parts(columns)) or {}
         self._check(sum(seen for seen, _ in found.values()))
@@ -165,12 +170,16 @@ def _counted(
 
 
 def _numbered(
-    part: Part, *, work: Callable[[Columns], R], columns: Sequence[str], written: Mapping[str, str]
+    part: Part, *, work: Callable[[Number, Columns], R], columns: Sequence[str], written: Mapping[str, str]
 ) -> dict[int, tuple[int, list[R]]]:
     """On a worker: what is made of each piece of a part, under its number."""
-    seen, found = _counted(part, kernel=partial(_each, work), columns=columns, written=written)
+    seen, found = _counted(part, kernel=partial(_each, work, part.number), columns=columns, written=written)
     return {part.number: (seen, found)}
 
 
-def _each(work: Callable[[Columns], R], given: Iterator[Columns]) -> list[R]:
-    return [work(columns) for columns in given]
+def _each(work: Callable[[Number, Columns], R], part: int, given: Iterator[Columns]) -> list[R]:
+    return [work((part, place), columns) for place, columns in enumerate(given)]
+
+
+def _unnumbered(work: Callable[[Columns], R], _: Number, columns: Columns) -> R:
+    return work(columns)

@@ -9,6 +9,9 @@ Why
     of each row by itself, of one column or of several, applied to the pieces where they are. A piece is taken from the
     one iterator under a lock, or belongs to one part, and the rows that were seen are counted: their number must be
     that of the column.
+    [streams.2] The pass that counts is one over the whole stream, which checks its own length ([streams.1]) before the
+    count is taken; each later one is held to the count. If nobody is left out, the rows left are those of the whole
+    stream, whatever the function costs.
 """
 
 import os
@@ -30,6 +33,7 @@ Merge = Callable[[R, R], R]
 Pointwise = Callable[..., Any]  # of a piece of rows
 MANY: Final = 1 << 21  # entries from which a second thread is worth its start
 THREADS: Final = 4  # at most
+CHANGED: Final = "the data changed while they were read; ask again when nobody writes to them"
 
 
 class Part(Protocol):
@@ -71,6 +75,10 @@ class Remote(Protocol):
         ...
 
 
+Number = tuple[int, int]  # of a piece: of its part, and of the pieces of that one
+Gather = Callable[[Callable[[Number, Any], Any]], list[Any]]
+
+
 class Stream:
     """A column, or rows of several, too long to hold: the length, and its pieces, in order, as often as they are asked.
 
@@ -78,30 +86,56 @@ class Stream:
     of columns each if they are of two dimensions; of categories objects, missing ones as None; or, where `kind` is
     dict, columns by name. A mechanism that takes a stream folds it: how it is cut changes nothing. `part`, if there is
     one, gives the entries from one place up to another without reading the others. `remote` folds it where it is, if
-    that is not here; `glance` then gives a few entries, to guess by.
+    that is not here; `glance` then gives a few entries, to guess by, and `gather` what a function makes of each piece
+    and its number, there, in order. What is `left` of another stream has no length until it is asked for one or read:
+    its first pass counts it.
 
     >>> stream = Stream(4, lambda: iter([np.array([1.0, 2.0]), np.array([3.0, np.nan])]))
     >>> len(stream), sum(len(piece) for piece in stream)
     (4, 4)
     """
 
-    __slots__ = ("_pieces", "_size", "glance", "kind", "part", "remote")
+    __slots__ = ("_pieces", "_size", "_whole", "gather", "glance", "kind", "known", "part", "remote")
 
     def __init__(
         self,
-        size: int,
+        size: int | None,
         pieces: Callable[[], Iterator[Any]],
         part: Callable[[int, int], Floats] | None = None,
         remote: Remote | None = None,
         *,
         kind: type = np.float64,
         glance: Callable[[int], Any] | None = None,
+        gather: Gather | None = None,
+        whole: "Stream | None" = None,
     ) -> None:
-        self.glance = glance
+        self.glance, self.gather, self._whole = glance, gather, whole
         self._size, self._pieces, self.part, self.remote, self.kind = size, pieces, part, remote, kind
+        self.known: dict[float, Any] = {}  # orders that were begun by the pass that counted it, by their default
+
+    def left(self, function: "Pointwise") -> "Stream":
+        """The rows that a function of rows leaves as they are. [streams.2]"""
+        if self.remote is not None:
+            return mapped(function, self, self.fold(partial(_left, function), added))
+        return Stream(None, lambda: (function(piece) for piece in self), kind=self.kind, whole=self)
 
     def __len__(self) -> int:
+        if self._size is None:
+            self.fold(_rows, added)
+        assert self._size is not None
         return self._size
+
+    @property
+    def counted(self) -> bool:
+        """Whether a pass has counted it, or its length is known anyway."""
+        return self._size is not None
+
+    @property
+    def most(self) -> int:
+        """No less than its length, without a pass."""
+        if self._size is None and self._whole is not None:
+            return self._whole.most
+        return len(self)
 
     def __iter__(self) -> Iterator[Any]:
         seen = 0
@@ -111,13 +145,19 @@ class Stream:
         self._check(seen)
 
     def _check(self, seen: int) -> None:
+        if self._size is None and self._whole is not None:
+            self._size = seen  # [streams.2]
+            if seen == len(self._whole):  # then later passes need not look for whom to leave out
+                self._pieces, self.part = self._whole.__iter__, self._whole.part
         if seen != self._size:  # sizes and sums would be about two different tables
-            raise BadInput("the data changed while they were read; ask again when nobody writes to them")
+            raise BadInput(CHANGED)
 
     def some(self, wanted: int) -> Any:
         """A few entries from its beginning, to guess by; none if that takes a pass."""
+        if self._size is None and self._whole is not None:
+            return self._whole.some(wanted)
         if self.part is not None:
-            return self.part(0, min(self._size, wanted))
+            return self.part(0, min(len(self), wanted))
         if self.remote is not None:
             return np.empty(0) if self.glance is None else self.glance(wanted)
         return next((piece for piece in self._pieces() if len(piece)), np.empty(0))
@@ -128,7 +168,7 @@ class Stream:
             found: tuple[int, R] = self.remote(partial(_counted, kernel, self.kind), partial(_both, merge))
             self._check(found[0])  # [streams.1]
             return found[1]
-        if self._size < MANY or processors() < 2:
+        if self.most < MANY or processors() < 2:
             return kernel(map(_read_only, self))
         taking = map(_read_only, _Shared(self))
         return _merged(merge, [partial(kernel, taking)] * processors())
@@ -271,8 +311,9 @@ def mapped(function: Pointwise, values: Stream, size: int, kind: type | None = N
     """A function of rows that may leave some out, of which `size` are left."""
     remote = None if values.remote is None else partial(_mapped, values.remote, function)
     glance = None if values.glance is None else partial(_seen_through, function, values.glance)
-    found = values.kind if kind is None else kind
-    return Stream(size, lambda: (function(piece) for piece in values), remote=remote, kind=found, glance=glance)
+    gather = None if values.gather is None else partial(_gathered, values.gather, function)
+    more: dict[str, Any] = {"kind": values.kind if kind is None else kind, "glance": glance, "gather": gather}
+    return Stream(size, lambda: (function(piece) for piece in values), remote=remote, **more)
 
 
 def chosen(function: Pointwise, values: Any, kind: type | None = None) -> Any:
@@ -284,6 +325,10 @@ def chosen(function: Pointwise, values: Any, kind: type | None = None) -> Any:
 
 def _left(function: Pointwise, given: Iterator[Any]) -> int:
     return sum(length(function(piece)) for piece in given)
+
+
+def _rows(given: Iterator[Any]) -> int:
+    return sum(map(length, given))
 
 
 def cell_counts(cells: Any, many: int) -> npt.NDArray[np.int64]:
@@ -330,6 +375,14 @@ def _one_by_one(remotes: list[Remote], kernel: Kernel[R], merge: Merge[R]) -> R:
 
 def _seen_through(function: Pointwise, glance: Callable[[int], Any], wanted: int) -> Any:
     return function(glance(wanted))
+
+
+def _gathered(gather: Gather, function: Pointwise, work: Callable[[Number, Any], Any]) -> list[Any]:
+    return gather(partial(_seen, function, work))
+
+
+def _seen(function: Pointwise, work: Callable[[Number, Any], R], number: Number, piece: Any) -> R:
+    return work(number, function(piece))
 
 
 def _mapped(remote: Remote, function: Pointwise, kernel: Kernel[R], merge: Merge[R]) -> R:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Missing: TypeAlias = Any  # "keep", "drop", or a public text, number or date that stands in
 BESIDE: Final = ("offset", "weights", "clusters", "strata")  # are told by what they are
+HALF: Final = 0.5  # of the rows: if more are left out, a refusal begins with that
 OWN: Final = "\0"  # begins the name of a column that a caller gave as an array: it is nobody's name for it
 WRONG: Final = {"text": "text", "category": "categories", "date": "dates"}
 
@@ -124,17 +125,17 @@ class Wanted:
         """Whether people may be left out for a missing entry."""
         return "drop" in [want.missing for want in self.wants if isinstance(want.missing, str)]
 
-    def of_each(self, where: Where | None, by: tuple[str, ...]) -> str:
-        """What is made of each person's rows, in a few words."""
+    def of_each(self, unit: str, where: Where | None, by: tuple[str, ...]) -> str:
+        """What is made of the rows of each, in a few words."""
         tests = [test for want in self.wants if want.kind == "where" for test in Where.parse(want.name).tests]
         tests += where.tests if where is not None else ()
         rules = [want.rule for want in self.wants if want.kind != "where" and self.references]
         rules += [self.rules.of(test.column, test.reading) for test in tests]
         rules += [self.rules.of(name, "category") for name in by]
         cap = "" if self.rules.cap is None else f"first {self.rules.cap} "
-        last = f"the last of each person's {cap}rows" if cap else "each person's last row"
-        said = {"first": "each person's first row", "last": last}
-        words = [said.get(rule, f"the {rule} of each person's {cap}rows") for rule in dict.fromkeys(rules)]
+        last = f"the last of each {unit}'s {cap}rows" if cap else f"each {unit}'s last row"
+        said = {"first": f"each {unit}'s first row", "last": last}
+        words = [said.get(rule, f"the {rule} of each {unit}'s {cap}rows") for rule in dict.fromkeys(rules)]
         return "" if not words else f" ({', '.join(words)})"
 
     def notes(self, unit: str, several_rows: bool) -> list[str]:
@@ -149,7 +150,7 @@ class Wanted:
                     notes.append(f"where {name} is missing, {want.missing!r} stands in")
                 cap = f" of at most {want.cap}" if want.cap is not None else ""
                 if several_rows:
-                    notes.append(f"{name}: the {want.rule}{cap} of a person's rows")
+                    notes.append(f"{name}: the {want.rule}{cap} of each {unit}'s rows")
         left_out = [f"each {unit} whose {' or '.join(dropped)} is missing is left out"] if dropped else []
         return [*left_out, *notes]
 
@@ -181,10 +182,17 @@ def wanted(
         for name in names:
             read = reads if factors is None else factors[name]
             read = read if len(names) == 1 else replace(read, dates=False)
-            how = {"formula": formula is not None, "equals": equals is not None, "dates": says_dates(arguments)}
-            how["opened"] = facts is None
-            how["classes"] = parameter == "y" and "classes" in statistic.signature.parameters
-            kinds[name] = _kind(table, name, read, statistic.name, **how)
+            asked = Asked(
+                verb=statistic.name,
+                formula=formula is not None,
+                equals=equals is not None,
+                dates=says_dates(arguments),
+                outcome=parameter == "y" or (formula is not None and formula.split("~")[0].strip() == name),
+                classes="classes" in statistic.signature.parameters,
+                factors=statistic.formula is not None and formula is None,
+                opened=facts is None,
+            )
+            kinds[name] = _kind(table, name, read, asked)
             levels = arguments.get("levels")
             if isinstance(levels, Mapping) and name in levels:
                 check_levels("levels", levels[name], table, name)
@@ -242,48 +250,61 @@ def _reference(given: Any, parameter: str, reads: Reads) -> Any:
     return list(given)
 
 
-def _kind(
-    table: "Table",
-    name: str,
-    reads: Reads,
-    verb: str,
-    *,
-    formula: bool = False,
-    equals: bool = False,
-    dates: bool = False,
-    classes: bool = False,
-    opened: bool = True,
-) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """In what question a column stands, and what that question takes."""
+
+    verb: str
+    formula: bool  # it stands in one
+    equals: bool
+    dates: bool
+    outcome: bool
+    classes: bool  # an outcome of categories is taken
+    factors: bool  # a formula, which is not given, would take categories
+    opened: bool  # in a session
+
+
+def _kind(table: "Table", name: str, reads: Reads, asked: Asked) -> str:
     """As what a column is read."""
-    if name not in table.names and reads.condition and not equals and _is_condition(table, name):
+    if name not in table.names and reads.condition and not asked.equals and _is_condition(table, name):
         return "where"
     declared = table.kinds[known(table, name)]
     if reads.kind == "category" or (reads.kind == "any" and declared in WRONG):
         return "category"
     shown = name.removeprefix(OWN)
     if reads.kind == "boolean":
-        if declared not in WRONG or equals:
-            return "event" if reads.event and not equals else "boolean"
-        advice = "say which entries count, as in equals='yes', or give x == 'yes'"
-        if opened:
-            advice = (
-                f"say which: equals='yes'; or open the table with types={{{shown!r}: 'boolean'}} if it holds yes and no"
-            )
-        raise BadInput(f"{verb} needs yes and no, and {shown!r} is declared to hold {WRONG[declared]}; {advice}")
-    if reads.dates and (declared == "date" or (declared == "unknown" and dates)):
+        if declared not in WRONG or asked.equals:
+            return "event" if reads.event and not asked.equals else "boolean"
+        typed = f"open the table with types={{{shown!r}: 'boolean'}} if it holds yes and no"
+        other = typed if asked.opened else f"give {shown} == 'yes'"
+        advice = f"say which entries count, as in equals='yes', or {other}"
+        raise BadInput(f"{asked.verb} needs yes and no, and {shown!r} is declared to hold {WRONG[declared]}; {advice}")
+    if reads.dates and (declared == "date" or (declared == "unknown" and asked.dates)):
         return "date"
     if declared in WRONG:
-        advice = "give a column of numbers"
-        if opened:
-            advice = f"open the table with types={{{shown!r}: 'number'}} to read its cells as numbers"
-        if reads.condition:
-            advice = f"say which entries count, as in equals='yes', or give a condition, \"{shown} == 'yes'\""
-        if formula:
-            advice = f"write C({shown}) for categories, or {advice}"
-        if classes and not formula:
-            advice = "give its two classes, that of no first, as in classes=('no', 'yes')"
-        raise BadInput(f"{verb} needs numbers, and {shown!r} is declared to hold {WRONG[declared]}; {advice}")
+        advice = _instead_of_numbers(shown, reads, asked)
+        raise BadInput(f"{asked.verb} needs numbers, and {shown!r} is declared to hold {WRONG[declared]}; {advice}")
     return "number"
+
+
+def _instead_of_numbers(name: str, reads: Reads, asked: Asked) -> str:
+    """What to do where numbers are needed, and a column is declared to hold something else."""
+    if reads.condition:
+        return f"say which entries count, as in equals='yes', or give a condition, \"{name} == 'yes'\""
+    if asked.outcome and asked.classes:
+        if asked.formula:
+            return (
+                f"write C({name}) ~ ... and list its two values, that of no first: levels={{{name!r}: ['no', 'yes']}}"
+            )
+        return "give its two classes, that of no first, as in classes=('no', 'yes')"
+    advice = "give a column of numbers"
+    if asked.opened:
+        advice = f"open the table with types={{{name!r}: 'number'}} to read its cells as numbers"
+    if asked.outcome and (asked.formula or asked.factors):
+        return f"for an outcome of categories ask logistic_regression or multinomial_regression; or {advice}"
+    if asked.formula:
+        return f"write C({name}) for categories, or {advice}"
+    return f"write a formula, 'outcome ~ C({name})', for categories, or {advice}" if asked.factors else advice
 
 
 def _is_condition(table: "Table", text: str) -> bool:
@@ -371,4 +392,9 @@ def told_missing(release: Release[Any], absent: float, total: float | None, colu
     many = f"{absent:,.0f}" if share < 0.0005 else f"{share:{'.1%' if share < 0.01 else '.0%'}} of the"
     what = "entries are missing" if columns == 1 else "rows have a missing entry"
     note = f"about {many} {what}, by a noisy count at no further cost"
-    return replace(release, provenance=replace(release.provenance, notes=(note, *release.provenance.notes)))
+    refusal = release.refusal
+    if refusal is not None and (total is None or share > HALF):
+        why = "an entry is missing there, or is not of the kind that is asked for, as a text where a number is"
+        refusal = f"about {many} rows are left out (a noisy count): {why}. Of the others: {refusal}"
+    history = replace(release.provenance, notes=(note, *release.provenance.notes))
+    return replace(release, refusal=refusal, provenance=history)

@@ -338,7 +338,7 @@ def ask(question: Question, frame: Any, epsilon: float, seed: int) -> dict[str, 
     found["misses"] = missed(truth, low, high, value)
     if "at once" in interval.about:  # they hold together or not at all
         found["misses"] = [max((one for one in found["misses"] if one is not None), default=None)]
-    meant = _meant(question, release.spread, interval.about, whole if interval.population else sample)
+    meant = _meant(question, release, interval.about, whole if interval.population else sample)
     if meant is not None and len(meant) == len(low):
         found["named"] = missed(meant, low, high, value)
     if question.statistic in REGRESSIONS:
@@ -357,8 +357,9 @@ def _in_blocks(x: Any, edges: Any, blocks: Any) -> Any:
     return shares[np.searchsorted(blocks, edges[:-1], side="right") - 1]
 
 
-def _meant(question: Question, spread: Any, about: str, columns: Mapping[str, Any]) -> Any:
+def _meant(question: Question, release: Any, about: str, columns: Mapping[str, Any]) -> Any:
     """What the first line names, where that is not the plain value: values or influences are limited."""
+    spread = release.spread
     limits = LIMITS.search(about)
     if limits and question.statistic in ("mean", "sum", "variance", "std") and len(question.columns["x"]) == 1:
         return named(question, columns, limits)
@@ -373,8 +374,14 @@ def _meant(question: Question, spread: Any, about: str, columns: Mapping[str, An
         x, y = (np.asarray(part, dtype=float) for part in columns.values())
         way, limit = spread.limit
         inner = getattr(spread, "inner", spread)  # of `fit`, which answers in an estimator's own words
-        return limited(x, y, way, limit, inner.value.link, far=inner.far)
+        return limited(x, y, way, limit, inner.value.link, far=inner.far, held=held_by(release, len(y)))
     return None
+
+
+def held_by(release: Any, population: int) -> tuple[float, float] | None:
+    """The ridge of an answer, for so many people in place of those that were asked, and the log odds it draws to."""
+    shown = release.provenance.parameters
+    return (shown["ridge"] * population / shown["rows"], shown["log_odds"]) if "log_odds" in shown else None
 
 
 LIMITS = re.compile(r"(?:limited to \[|between |to within )(-?[\d.e+-]+)(?:(?:,| and) (-?[\d.e+-]+))?")
@@ -396,8 +403,14 @@ def pulled_in(x: Any, way: Any, centre: Any, one: float, radius: float) -> tuple
     return centre + back @ mean, back @ second @ back.T
 
 
-def limited(x: Any, y: Any, way: Any, limit: float, link: str, *, far: bool = False) -> Any:
-    """Coefficients and intercept, nobody's influence above a limit, or rows beyond it weigh less: until they stay."""
+def limited(
+    x: Any, y: Any, way: Any, limit: float, link: str, *, far: bool = False, held: tuple[float, float] | None = None
+) -> Any:
+    """Coefficients and intercept, nobody's influence above a limit, or rows beyond it weigh less, and a ridge may hold
+    them: until they stay."""
+    ridge, log_odds = held or (0.0, 0.0)
+    start = np.append(log_odds, np.zeros(x.shape[1]))
+    back = math.sqrt(ridge) * np.linalg.inv(way) if ridge else np.zeros((0, x.shape[1] + 1))
     units = np.append(1.0, x.std(axis=0))
     design, kept, found = np.column_stack([np.ones(len(x)), x]), np.ones(len(x)), np.zeros(x.shape[1] + 1)
     lengths = np.linalg.norm(design @ way, axis=1)
@@ -409,7 +422,9 @@ def limited(x: Any, y: Any, way: Any, limit: float, link: str, *, far: bool = Fa
         if far:
             kept = far_weights(lengths, limit)
         root = np.sqrt(kept * slope)[:, None]
-        step = np.linalg.lstsq(design / units * root, kept * (y - mean) / root[:, 0], rcond=None)[0] / units
+        rows = np.vstack([design / units * root, back / units])
+        aims = np.append(kept * (y - mean) / root[:, 0], back @ (start - found))
+        step = np.linalg.lstsq(rows, aims, rcond=None)[0] / units
         long = 1.0 if link == "identity" else np.sqrt(np.mean((design @ step) ** 2))
         found = found + step / max(long, 1.0)
     return np.append(found[1:], found[0])

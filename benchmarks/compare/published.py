@@ -85,21 +85,30 @@ def adassp(x: Any, y: Any, epsilon: float, delta: float, rng: np.random.Generato
 
 
 def gradient_descent(
-    people: tuple[Floats, Floats], spread: float, epsilon: float, delta: float, rng: np.random.Generator
+    people: tuple[Floats, Floats],
+    spread: float,
+    epsilon: float,
+    delta: float,
+    rng: np.random.Generator,
+    *,
+    moved: int = 1,
+    beyond: float = 2.0,
+    residual: float = 2.5,
 ) -> Floats:
     """Noisy gradient descent for least squares as in Varshney, Thakurta and Jain 2022, with public spreads.
 
     Columns of x are known to have deviation 1 and no correlation, y to have deviation `spread`, the residuals 1, so
-    that three steps of length 1 are enough; rows and residuals are clipped at about twice what is usual.
+    that three steps of length 1 are enough; rows and residuals are clipped at about twice what is usual. A sum is
+    `moved` by one clipped row, or by two where a person is replaced.
     """
     x, y = people
     size, width = x.shape
-    steps, longest = 3, math.sqrt(width) + 2
+    steps, longest = 3, math.sqrt(width) + beyond
     rows = x * np.minimum(1, longest / np.linalg.norm(x, axis=1))[:, None]
-    noise = math.sqrt(steps) / gaussian(epsilon, delta)
+    noise = moved * math.sqrt(steps) / gaussian(epsilon, delta)
     slopes = np.zeros(width)
     for step in range(steps):
-        clip = 2 * spread if step == 0 else 2.5
+        clip = 2 * spread if step == 0 else residual
         residuals = np.clip(y - rows @ slopes, -clip, clip)
         slopes = slopes + (rows.T @ residuals + noise * longest * clip * rng.normal(size=width)) / size
     return slopes

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from benchmarks.ordinary import held_by, limited
 from tests.models.worlds import COMMON, pairs
 
 from discreet import audit
@@ -16,8 +17,9 @@ from discreet.audit.replay import drawn, exceeds, itemised
 from discreet.audit.worlds import Pair
 from discreet.models import logistic_loss, ridged_minimum
 from discreet.models.descent import AMPLE, Descent
-from discreet.models.features import Features, far_weights, framed
-from discreet.models.ridged_minimum import RidgedStages
+from discreet.models.design_columns import CONSTANT, DesignColumn
+from discreet.models.features import Features, framed
+from discreet.models.ridged_minimum import RidgedFit, RidgedStages, useful_part
 from discreet.noise.randomness import Door, Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Gaussian, atoms, compose
@@ -48,22 +50,6 @@ def outcomes(x: np.ndarray, seed: int, spread: float = 1.0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     z = (x - x.mean(axis=0)) / x.std(axis=0) @ rng.normal(size=x.shape[1])
     return np.asarray(rng.random(len(x)) < 1 / (1 + np.exp(-spread * z / z.std())))
-
-
-def named(x: Any, y: Any, size: int, release: Any) -> Any:
-    """What the first line of an answer from `size` people names, of a population."""
-    way, reach = release.spread.limit
-    rows = np.column_stack([np.ones(len(x)), x]) @ way
-    weight, start = far_weights(np.linalg.norm(rows, axis=1), reach), release.provenance.parameters["log_odds"]
-    ridge = release.provenance.parameters["ridge"] * len(x) / size
-    theta = np.zeros(rows.shape[1])
-    for _ in range(60):
-        chance = 1 / (1 + np.exp(-start - rows @ theta))
-        slope = rows.T @ (weight * (chance - y)) + ridge * theta
-        bend = (rows * (weight * chance * (1 - chance))[:, None]).T @ rows + ridge * np.eye(len(theta))
-        theta -= np.linalg.solve(bend, slope)
-    found = way @ theta
-    return np.append(found[0] + start, found[1:])
 
 
 @pytest.mark.claim("descent.1")
@@ -128,8 +114,9 @@ def test_ten_features_of_a_thousand_people_have_intervals(relation: Neighbours, 
         chosen = np.random.default_rng(seed).integers(len(x), size=size)
         release = mechanism.release(np.column_stack([x, y])[chosen], Seeded(seed))
         assert "with a ridge" in str(release).splitlines()[0]
-        bar, truth = release.interval(0.999), named(x, y, size, release)
-        low, high = (np.append(end.intercept, end.coef) for end in (bar.low, bar.high))
+        (way, limit), bar = cast(Any, release.spread).limit, release.interval(0.999)
+        truth = limited(x, y, way, limit, "logit", far=True, held=held_by(release, len(x)))
+        low, high = (np.append(end.coef, end.intercept) for end in (bar.low, bar.high))
         missed += int(((truth < low) | (truth > high)).sum())
     assert missed <= 4
 
@@ -209,3 +196,29 @@ def test_mutants_are_caught(mutant: str, relation: Neighbours, monkeypatch: pyte
 
         monkeypatch.setattr(Door, "minimum", flat)
     assert not audit.check(mechanism, [pair], hostile_values=False).passed
+
+
+@pytest.mark.claim("ridged_minimum.4")
+def test_slopes_that_a_tilt_alone_makes_are_drawn_to_none_and_intervals_allow_for_it() -> None:
+    """Where outcomes depend on nothing; and the least that is left is as far from the interval's ends as without."""
+    x = np.random.default_rng(0).normal(size=(1000, 10))
+    yes = np.random.default_rng(1).random(1000) < 0.5
+    mechanism = Descent(Features(NAMES), 1.0, 1e-6, tilted=True, neighbours=ADD)
+    flat = [mechanism.release(np.column_stack([x, yes]), Seeded(seed)) for seed in range(6)]
+    lengths = [float(np.linalg.norm(one.value.coef)) for one in flat]
+    assert sum(length < 0.1 for length in lengths) >= 4  # .25 or so without
+    for one in flat:
+        bar = one.interval(0.95)
+        assert ((bar.low.coef < 0) & (bar.high.coef > 0)).all()
+    theta = np.array([0.2, -0.1])
+    places: Any = ((CONSTANT, DesignColumn("x"), DesignColumn("y")), np.zeros(2), np.array([1.0, 0.5]))
+    terms: dict[str, Any] = {"weight": 100.0, "reach": 1.5, "log_odds": 0.3, "size": 900.0}
+    for tilt in (1.0, 25.0, 100.0):
+        fit = RidgedFit.of(places, theta, np.eye(2), 200.0, np.eye(2) / 100, tilt=tilt, **terms)
+        part = useful_part(theta, 200.0, 100.0, tilt)
+        assert fit.value == pytest.approx([0.3 + part * 0.2, part * -0.1 / 0.5])
+        assert fit.bias == pytest.approx([(1 - part) * 0.2, (1 - part) * 0.2])
+        spread = fit.spread(("x",), intercept=True)
+        wide = spread.interval(0.95).high.coef[0] - spread.value.coef[0]
+        assert wide >= (1 - part) * 0.2 + 1.64 * spread.errors[1]
+    assert 0 < useful_part(theta, 200.0, 100.0, 25.0) < 1

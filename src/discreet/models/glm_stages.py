@@ -301,8 +301,8 @@ class Fitting:
         if tilted:
             weight, tilt = float(ridge_of(self.stages)) * reach**2, tilt_of(self.stages) * reach
             bound = inverse_of(seen_through(values, least, weight), vectors)
-            known: Any = {"weight": weight, "tilt": tilt, "reach": reach, "log_odds": log_odds}
-            held = RidgedFit.of((self.columns, self.centres, self.units), fit, turned, curve, bound, **known)
+            known: Any = {"weight": weight, "tilt": tilt, "reach": reach, "log_odds": log_odds, "size": self.size}
+            held = RidgedFit.of((self.columns, self.centres, self.units), theta, turned, curve, bound, **known)
         if not values[0] > least:  # [glm_stages.2]
             times = min(2 * least / max(float(values[0]), least / 5), 10.0)
             why = HIDDEN.format(blamed(turned.T @ vectors[:, 0], self.columns), times)

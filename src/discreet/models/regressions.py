@@ -199,7 +199,8 @@ def logistic_regression(
     what finding scales costs. `weights`, `clusters` and `strata` are as in `linear_regression`; `offset` is a column
     that is added to the log odds; all need delta > 0. `method` "objective" is pure (a minimum tilted by chance, with a
     `ridge`), "descent" needs delta > 0, "friendly" fits on blocks of people; "auto" says in a note which it took, and
-    why. confidence=None saves the budget of intervals.
+    why. With a delta "auto" answers with a ridge where people are too few for coefficients without one, and the first
+    line says so. confidence=None saves the budget of intervals.
 
     >>> import discreet
     >>> import numpy as np

@@ -16,6 +16,8 @@ Promise
     [ridged_minimum.3] Intervals hold the coefficients that minimise the same for the population, without a tilt, as
           many rows, places, weights and ridge as they are: with their confidence, to first order, wherever squared
           residuals are at most DOUBLED times what the model says of them. Nothing is assumed of the features.
+    [ridged_minimum.4] Where theta is hardly longer than a tilt alone makes it a part of it leaves, and the interval
+          allows for the rest.
 Why
     [ridged_minimum.1] Adaptive composition of [locate.1], [octaves.1] on columns and on outcomes, and of
     [tilted_minimum.1] as in [glm_stages.4], which holds for any ridge. `plan` shares out the whole of those stages:
@@ -30,6 +32,11 @@ Why
     asked for, and columns that depend on each other make no interval too short. Where there is a noisy one, G, whose
     noise is at most E as an operator, H + r >= B = r + k (G - E) for any k in [0, 1], so that a'(H + r)^-1 a is at most
     q = a'B^-1 a where B is positive, and at most |a|^2 / r. Then the parts are at most t^2 q / r and DOUBLED q.
+    [ridged_minimum.4] With an information of h in all directions errors alone make |theta|^2 p (t^2 + h) / (h + r)^2 on
+    average, and the gain of s theta over none is s A - s^2 h |theta|^2 / 2, A = (h + r) (|theta|^2 - that): most for
+    s = A / (h |theta|^2), if that is not above 1. FEIGNED times as much is taken for made by errors, as a gain that is
+    not there costs more than one that is missed. It reads released numbers, and s theta is (1 - s) theta from what
+    intervals are about.
 Needs
     Public numbers for which r is at most LEAST of the number of rows, centres and units are seen: 680 rows of ten
     columns at epsilon 1 and delta 1e-6 where people are added or removed, 1,400 where one is replaced.
@@ -69,6 +76,7 @@ LOUDEST: Final = 0.5  # what the tilt may move linear parts by, in the mean squa
 LEAST: Final = 0.25  # of the rows: so many the ridge may weigh as
 CENTRED: Final = 30.0  # rows times epsilon that find a centre, twice that where rows are replaced
 SEEN: Final = 0.3  # of the rows, as many as must be seen in an octave
+FEIGNED: Final = 1.5  # times the length that errors make on average: of theta that is of some use
 DOUBLED: Final = 2.0  # times what the model says of them, squared residuals [ridged_minimum.3]
 ABOUT: Final = (
     "the population's coefficients with a ridge of {:.3g} for as many rows, those far out weighing less, each by itself"
@@ -160,19 +168,22 @@ def either(costs: Allocation) -> Loss:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RidgedFit:
-    """Coefficients `way` @ theta with a ridge, `value` in the columns' own units, and all that their errors need.
+    """Coefficients `way` @ theta with a ridge, `value` in the columns' own units and by `bias` nearer to none, and all
+    that their errors need.
 
-    `weight` is the ridge on theta, `tilt` the deviation of each entry of the tilt; rows beyond `reach` weigh less.
-    `bound` is not below the inverse of information and ridge; `share` is about what the ridge leaves of a slope, and
-    `why` there is one.
+    `weight` is the ridge on theta beside `size` rows, more or less, and `tilt` the deviation of each entry of the tilt.
+    Rows beyond `reach` weigh less. `bound` is not below the inverse of information and ridge; `share` is about what the
+    ridge leaves of a slope, and `why` there is one.
     """
 
     value: Floats
+    bias: Floats
     way: Floats
     weight: float
     tilt: float
     reach: float
     log_odds: float
+    size: float
     bound: Floats
     share: float
     why: str
@@ -181,26 +192,32 @@ class RidgedFit:
     def of(
         cls,
         places: tuple[tuple[DesignColumn, ...], Floats, Floats],
-        fit: Floats,
+        theta: Floats,
         turned: Floats,
         slope: float,
         bound: Floats,
         *,
         weight: float,
+        tilt: float,
+        log_odds: float,
         why: str = "",
-        **known: float,
+        **known: Any,
     ) -> "RidgedFit":
-        """Of a fit in units of the columns at their places, found in the frame to which `turned` leads; `slope` is that
-        of all rows together."""
+        """Of theta, found in the frame to which `turned` leads from units of the columns at their places; `slope` is
+        that of all rows together."""
         columns, centres, units = places
         own, place = own_units(columns, np.append(centres, 0.0), np.append(units, 1.0))
-        found = {"value": own @ fit + place, "way": own @ turned.T, "bound": bound, "why": why}
-        return cls(**found, weight=weight, share=slope / (slope + weight), **known)  # type: ignore[arg-type]
+        kept = useful_part(theta, slope, weight, tilt)  # [ridged_minimum.4]
+        fit = kept * turned.T @ theta
+        fit[0] += log_odds  # 0 where there is no intercept
+        found: Any = {"value": own @ fit + place, "way": own @ turned.T, "bound": bound, "why": why}
+        found |= {"bias": (1 - kept) * np.abs(own @ turned.T @ theta), "share": slope / (slope + weight)}
+        return cls(**found, weight=weight, tilt=tilt, log_odds=log_odds, **known)
 
     @property
     def shown(self) -> Mapping[str, Any]:
         """Public numbers of the target, with the frame that the spread has."""
-        return {"ridge": self.weight, "log_odds": self.log_odds}
+        return {"ridge": self.weight, "rows": round(self.size), "log_odds": self.log_odds}
 
     @property
     def note(self) -> str:
@@ -212,12 +229,25 @@ class RidgedFit:
         square = (self.way**2).sum(axis=1)
         held = np.minimum(np.einsum("ij,jk,ik->i", self.way, self.bound, self.way), square / self.weight)
         sampling = np.sqrt(DOUBLED * np.minimum(held, square / (4 * self.weight)))  # [ridged_minimum.3]
-        privacy, value = self.tilt * np.sqrt(held / self.weight), self.value  # [ridged_minimum.3]
+        privacy, value, bias = self.tilt * np.sqrt(held / self.weight), self.value, self.bias  # [ridged_minimum.3]
         if not intercept:
-            value, sampling, privacy = (np.append(0.0, part) for part in (value, sampling, privacy))
+            value, sampling, privacy, bias = (np.append(0.0, part) for part in (value, sampling, privacy, bias))
         found = Coefficients(value[1:], float(value[0]), names, "logit")
         about = ABOUT.format(self.weight)
-        return CoefficientSpread(found, sampling, privacy, about, target=TARGET, limit=(self.way, self.reach), far=True)
+        limit = (self.way, self.reach)
+        return CoefficientSpread(found, sampling, privacy, about, bias, target=TARGET, limit=limit, far=True)
+
+
+def useful_part(theta: Floats, slope: float, weight: float, tilt: float) -> float:
+    """The part of theta with which predictions are expected to be best, if the information is `slope` in all
+    directions; none where errors alone would look as large. [ridged_minimum.4]
+
+    >>> useful_part(np.array([0.5, 0.5]), 200.0, 150.0, 20.0), useful_part(np.array([0.1, 0.02]), 200.0, 150.0, 20.0)
+    (1.0, 0.0)
+    """
+    square, both = float(theta @ theta), slope + weight
+    told = both * (square - FEIGNED * len(theta) * (tilt**2 + slope) / both**2)
+    return min(1.0, max(0.0, told / max(slope * square, 1e-300)))
 
 
 def seen_through(values: Floats, edge: float, weight: float) -> Floats:
@@ -260,7 +290,7 @@ def find(
     theta = minimised(
         rows, frame, stages.reach, stages.cost, ridge, most=stages.rows, offset=offset, rng=rng
     )  # [ridged_minimum.1]
-    fit, slope = np.append(offset, np.zeros(many - 1)) + theta, size * rate * (1 - rate)
-    known = {"weight": stages.weight, "tilt": stages.tilt, "reach": stages.reach, "log_odds": offset}
+    slope = size * rate * (1 - rate)
+    known = {"weight": stages.weight, "tilt": stages.tilt, "reach": stages.reach, "log_odds": offset, "size": size}
     bound, why = np.eye(many) / stages.weight, ENOUGH.format(enough)
-    return RidgedFit.of((columns, centres, units), fit, np.eye(many), slope, bound, why=why, **known)
+    return RidgedFit.of((columns, centres, units), theta, np.eye(many), slope, bound, why=why, **known)

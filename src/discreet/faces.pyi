@@ -1313,7 +1313,8 @@ def rate(
 
     x is each person's number of events, 0 or 1 for yes or no, or a condition, "status == 'dead'"; with `equals` an
     event is an entry that is this text, number or date. y is the time; `per=1000` tells events per 1,000 units of time.
-    No bounds are needed; public ones, a pair for each column, make the answer better. A total time near 0 is refused.
+    No bounds are needed; public ones, a pair for each column or None, make the answer better. A condition is 0 or 1. A
+    total time near 0 is refused.
 
     >>> import discreet
     >>> falls, years = [k % 10 == 0 for k in range(5000)], [1.0 + k % 3 for k in range(5000)]
@@ -2960,7 +2961,8 @@ class Asking:
 
         x is each person's number of events, 0 or 1 for yes or no, or a condition, "status == 'dead'"; with `equals` an
         event is an entry that is this text, number or date. y is the time; `per=1000` tells events per 1,000 units of time.
-        No bounds are needed; public ones, a pair for each column, make the answer better. A total time near 0 is refused.
+        No bounds are needed; public ones, a pair for each column or None, make the answer better. A condition is 0 or 1. A
+        total time near 0 is refused.
 
         Example: session.rate("age", "bmi", epsilon=0.5)
         """

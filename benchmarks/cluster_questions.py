@@ -67,7 +67,7 @@ PASSES: dict[str, tuple[tuple[str, dict[str, Any]], dict[str, Any], str]] = {  #
     "buckets folded": (SOME["mean"], {"person": "id"}, "fold"),
     "blocks fitted": (BLOCKS, {"person": "id"}, "fold"),
     "rows to blocks": (BLOCKS, {"person": "id"}, "cut"),
-    "sample": (SOME["mean"], {"neighbours": "replace"}, "fold"),
+    "rows at public places": (("mean", {"x": "z", "missing": "keep", **MUCH}), {"neighbours": "replace"}, "fold"),
     "collect": (("paired_test", {"x": "x", "y": "y", **MUCH}), {}, "fold"),
     "collect of people": (("paired_test", {"x": "x", "y": "y", **MUCH}), {"person": "id"}, "fold"),
 }

@@ -43,6 +43,7 @@ EVEN, OTHER = {"no": 0.5, "yes": 0.5}, {"no": 0.4, "yes": 0.6}
 CODE: Final[Mapping[str, Any]] = {"estimator": close, "test": nosy}
 OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "ab_test": {"groups": "label", "treatment": "no", "control": "yes"},
+    "additive_model": {"y": "label", "classes": LABELS},
     "closeness_test": {"categories": LABELS},
     "crosstab": {"y": "town", "categories": (LABELS, ["a", "b", "c"])},
     "difference": {"groups": "label", "between": LABELS},

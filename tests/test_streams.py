@@ -1,5 +1,6 @@
 """A statistic of a stream is that of the array it is cut from, bit for bit, in bounded memory; others refuse it."""
 
+import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -231,3 +232,28 @@ def test_a_table_that_changes_is_refused() -> None:
     with pytest.raises(BadInput, match="changed while they were read") as error:
         discreet.mean(Stream(1000, grows), epsilon=1.0, bounds=(0, 1), rng=Seeded(1))
     assert "100" not in str(error.value)
+
+
+@pytest.mark.parametrize("neighbours", ["add_or_remove", "replace"])
+def test_every_pass_over_a_stream_is_shared_by_threads(neighbours: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine gives a fold all its processors: no verb goes through a long column by itself, but to take a sample."""
+    monkeypatch.setattr(streams_of, "MANY", 0)
+    monkeypatch.setattr(streams_of, "processors", lambda: 2)
+    monkeypatch.setattr(locate, "FEW", 0)
+    monkeypatch.setattr(locate, "taken", lambda values, places: np.concatenate(list(pieces))[places])
+    pieces: list[Floats] = np.split(np.random.default_rng(3).normal(5, 1, 3000), [7, 2000])
+    alone: list[bool] = []
+
+    def read() -> Iterator[Floats]:
+        yield from pieces
+        alone.append(threading.current_thread() is threading.main_thread())
+
+    for one in asked_of_tables():
+        if streams(one):
+            names = [name for name in one.columns if name in posed(one.name)]
+            given = {name: value for name, value in posed(one.name).items() if name not in one.columns}
+            given |= dict.fromkeys(names, Stream(3000, read))
+            getattr(discreet, one.name)(**given, neighbours=neighbours, rng=Seeded(1))
+            assert alone, one.name
+            assert not any(alone), one.name
+            alone.clear()

@@ -16,6 +16,7 @@ from discreet.errors import NotAnswered as NotAnswered
 from discreet.errors import OverBudget as OverBudget
 from discreet.errors import Refused as Refused
 from discreet.faces import ab_test as ab_test
+from discreet.faces import additive_model as additive_model
 from discreet.faces import anova as anova
 from discreet.faces import closeness_test as closeness_test
 from discreet.faces import correlation as correlation

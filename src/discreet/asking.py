@@ -207,8 +207,8 @@ class Question:
         """For whom the answer is about."""
         named = [self.wanted.names, *(() if self.where is None else [self.where.text])]
         named += [] if self.grouping is None else [self.grouping.said]
-        whole = self.statistic.blocks and self.people.person is not None
-        return OneWord(self.people.unit, self.people.units, " ".join([*named, str(self.arguments)]), whole)
+        taken = " ".join([*named, str(self.arguments)])
+        return OneWord(self.people.unit, self.people.units, taken, several_rows=self.statistic.blocks)
 
     def __repr__(self) -> str:
         return f"{self.title}. It costs {self.price.guarantee}. Nothing is charged yet, and no row was read."

@@ -13,6 +13,7 @@ from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.mechanism import Randomness
 from discreet.privacy.release import Groups, Release
+from discreet.privacy.value_shapes import Shapes
 from discreet.privacy.values import (
     ClassCoefficients,
     ClassCounts,
@@ -41,6 +42,7 @@ from discreet.tables.streams import Engine
 __all__ = [
     "Asking",
     "ab_test",
+    "additive_model",
     "anova",
     "closeness_test",
     "correlation",
@@ -128,6 +130,40 @@ def ab_test(
     ... )
     >>> r.value.decide(0.01), r.value.as_planned
     (True, True)
+    """
+
+def additive_model(
+    X: Any,
+    y: Any,
+    *,
+    epsilon: Number,
+    delta: Number,
+    classes: Sequence[Any],
+    bounds: Any = None,
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    bins: int = 16,
+    neighbours: Neighbours | str = "add_or_remove",
+    unit: Any = None,
+    missing: Any = "drop",
+    rng: Randomness | None = None,
+) -> Release[Shapes]:
+    """An additive model of two classes, as boosted trees of one column each: what the bins of each column add to the
+    log odds, with an interval for each bin. No bounds needed; delta > 0.
+
+    `classes` are the two public labels in `y`, that of no first; rows with any other do not count. `levels` lists the
+    public categories of columns by name; all other columns are numbers, with `bins` bins. Where these are is found, or
+    follows from public `bounds`: a pair for all columns of numbers, or a dictionary by name, as {"age": (0, 90)}. An
+    entry that is missing has a bin of its own: give missing="keep" to count such rows. The value predicts:
+    `.predict(X)` and `.predict_proba(X)`, which have no interval: ask on rows that were kept apart for the
+    `proportion` that is right.
+
+    >>> import discreet
+    >>> import numpy as np
+    >>> x = np.array([[k % 97, k % 11] for k in range(9000)])
+    >>> y = (abs(x[:, 0] - 48) + np.arange(9000) % 40 > 45).astype(int)
+    >>> r = discreet.additive_model(x, y, epsilon=2.0, delta=1e-6, classes=[0, 1], rng=discreet.Seeded(1))
+    >>> r.value.predict([[5, 3], [48, 3], [95, 3]]).tolist()
+    [1, 0, 1]
     """
 
 def anova(
@@ -907,14 +943,14 @@ def mean(
 ) -> Release[Any]:
     """The mean, with a confidence interval for the population's. No bounds needed.
 
-    model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
-    farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
-    records lie. It takes n * epsilon of 180; near_zero=True declares that the mean is within a hundred standard
-    deviations of 0, as it is for most measurements, and takes 120. model="gaussian" is tighter for normal data. Public
-    `bounds`, and a public `sigma`, are used when given, never read from the data. The answer is pure epsilon; with
-    delta > 0 a normal mean may be released in zCDP if that is predicted to be more accurate. The other methods are the
-    lectures' own, kept for comparison: they need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a
-    range of sigmas; "stability": no reach).
+    model=None assumes no shape. With n * epsilon^2 of some 2,000 (10,000 under "replace"; more for long tails) its
+    interval is for the mean, and allows for values farther out than can be seen; elsewhere it is for the mean of values
+    limited to a range that it names, beyond which few records lie. It takes n * epsilon of 180; near_zero=True declares
+    that the mean is within a hundred standard deviations of 0, as it is for most measurements, and takes 120.
+    model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are used when given, never read
+    from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released in zCDP if that is predicted
+    to be more accurate. The other methods are the lectures' own, kept for comparison: they need a public `reach`
+    (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
     With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
     interval is for people who were drawn in them.
@@ -1277,7 +1313,8 @@ def rate(
 
     x is each person's number of events, 0 or 1 for yes or no, or a condition, "status == 'dead'"; with `equals` an
     event is an entry that is this text, number or date. y is the time; `per=1000` tells events per 1,000 units of time.
-    No bounds are needed; public ones, a pair for each column, make the answer better. A total time near 0 is refused.
+    No bounds are needed; public ones, a pair for each column or None, make the answer better. A condition is 0 or 1. A
+    total time near 0 is refused.
 
     >>> import discreet
     >>> falls, years = [k % 10 == 0 for k in range(5000)], [1.0 + k % 3 for k in range(5000)]
@@ -1576,6 +1613,36 @@ class Asking:
         not of the planned sizes. `difference` compares medians.
 
         Example: session.ab_test("age", "sex", treatment='new', control='old', epsilon=0.5)
+        """
+
+    def additive_model(
+        self,
+        X: str | Sequence[str],
+        y: str | Sequence[str],
+        *,
+        epsilon: Number,
+        delta: Number,
+        classes: Sequence[Any],
+        bounds: Any = None,
+        levels: Mapping[str, Sequence[Any]] | None = None,
+        bins: int = 16,
+        where: str | None = None,
+        missing: Any = None,
+        per_person: Any = None,
+        max_rows: int | None = None,
+        request: str | None = None,
+    ) -> Release[Shapes]:
+        """An additive model of two classes, as boosted trees of one column each: what the bins of each column add to the
+        log odds, with an interval for each bin. No bounds needed; delta > 0.
+
+        `classes` are the two public labels in `y`, that of no first; rows with any other do not count. `levels` lists the
+        public categories of columns by name; all other columns are numbers, with `bins` bins. Where these are is found, or
+        follows from public `bounds`: a pair for all columns of numbers, or a dictionary by name, as {"age": (0, 90)}. An
+        entry that is missing has a bin of its own: give missing="keep" to count such rows. The value predicts:
+        `.predict(X)` and `.predict_proba(X)`, which have no interval: ask on rows that were kept apart for the
+        `proportion` that is right.
+
+        Example: session.additive_model(["age", "bmi"], "bmi", classes=[0, 1], epsilon=0.5, delta=1e-6)
         """
 
     @overload
@@ -2413,14 +2480,14 @@ class Asking:
     ) -> Release[Any]:
         """The mean, with a confidence interval for the population's. No bounds needed.
 
-        model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
-        farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
-        records lie. It takes n * epsilon of 180; near_zero=True declares that the mean is within a hundred standard
-        deviations of 0, as it is for most measurements, and takes 120. model="gaussian" is tighter for normal data. Public
-        `bounds`, and a public `sigma`, are used when given, never read from the data. The answer is pure epsilon; with
-        delta > 0 a normal mean may be released in zCDP if that is predicted to be more accurate. The other methods are the
-        lectures' own, kept for comparison: they need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a
-        range of sigmas; "stability": no reach).
+        model=None assumes no shape. With n * epsilon^2 of some 2,000 (10,000 under "replace"; more for long tails) its
+        interval is for the mean, and allows for values farther out than can be seen; elsewhere it is for the mean of values
+        limited to a range that it names, beyond which few records lie. It takes n * epsilon of 180; near_zero=True declares
+        that the mean is within a hundred standard deviations of 0, as it is for most measurements, and takes 120.
+        model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are used when given, never read
+        from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released in zCDP if that is predicted
+        to be more accurate. The other methods are the lectures' own, kept for comparison: they need a public `reach`
+        (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
         With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
         interval is for people who were drawn in them.
@@ -2894,7 +2961,8 @@ class Asking:
 
         x is each person's number of events, 0 or 1 for yes or no, or a condition, "status == 'dead'"; with `equals` an
         event is an entry that is this text, number or date. y is the time; `per=1000` tells events per 1,000 units of time.
-        No bounds are needed; public ones, a pair for each column, make the answer better. A total time near 0 is refused.
+        No bounds are needed; public ones, a pair for each column or None, make the answer better. A condition is 0 or 1. A
+        total time near 0 is refused.
 
         Example: session.rate("age", "bmi", epsilon=0.5)
         """

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from discreet.engines import Dask, Spark
 from discreet.engines.dask import lasting
 from discreet.engines.spark import check_java
 from discreet.errors import BadInput
+from discreet.stages import locate
 from discreet.tables import far_exchange
 
 
@@ -35,8 +37,13 @@ def dask() -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several buckets of people, however small the table is."""
+    """Several buckets of people, and a choice of rows at public places, however small the table is."""
     monkeypatch.setattr(far_exchange, "LONG", 700)
+    monkeypatch.setattr(locate, "some_places", partial(few_places, locate.some_places))
+
+
+def few_places(places: Callable[[int, int], Any], size: int, wanted: int) -> Any:
+    return places(size, min(wanted, 99))
 
 
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # of Java: to start soon, not to run for long

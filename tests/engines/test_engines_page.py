@@ -139,6 +139,10 @@ OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("logistic_regression", {"X": "flag ~ x + C(town)", "delta": 1e-5, "method": "objective"}),
     ("logistic_regression", {**GIVEN, "y": "whole", "classes": [3, 4], "offset": "z"}),
     ("naive_bayes", {"X": ["x", "z"], "y": "label", "classes": ["no", "yes"], "missing": "keep", "where": "flag"}),
+    (
+        "additive_model",
+        {"X": ["x", "town"], "y": "flag", "classes": [False, True], "levels": {"town": ["a"]}, "delta": 1e-5},
+    ),
     ("synthetic", {"X": ["hits", "z"], "edges": {"hits": [0, 2, 4, 9], "z": [-4, 0, 4]}}),
     ("mean", {"x": "x", "clusters": "whole", "strata": "town", "design": dict.fromkeys("abc", range(9))}),
     ("proportion", {"x": "label", "equals": "yes", "weights": "hits", "largest_weight": 9}),

@@ -29,7 +29,7 @@ class Task:
             told(self)
 
     def result(self, timeout: float) -> Any:
-        if self.fate == "gone":
+        if self.fate in ("gone", "never"):
             raise TimeoutError("patient 4711")
         if self.fate == "killed":
             raise RuntimeError("patient 4711")
@@ -42,6 +42,7 @@ class Client:
 
     fates: dict[int, str]
     workers: int = 2
+    starts: bool = False  # a worker, when there is a task
     started: int = 0
     cancelled: list[Any] = field(default_factory=list)
 
@@ -56,7 +57,8 @@ class Client:
         if self.workers < wanted:
             raise TimeoutError("patient 4711")
 
-    def submit(self) -> None: ...
+    def submit(self, work: Callable[[], Any], pure: bool) -> Task:
+        return Task(work, "done" if self.starts else "never")
 
     def compute(self) -> None: ...
 
@@ -98,6 +100,7 @@ def test_a_cluster_that_lost_all_its_workers_is_waited_for_once() -> None:
 def test_a_table_is_not_opened_where_nobody_works(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("x\n1\n")
     Dask(Client({})).wait()
+    Dask(Client({}, workers=0, starts=True)).wait()
     with pytest.raises(BadInput, match=r"Dask has had no worker for 0\.001 seconds; start some"):
         discreet.open(tmp_path, engine=Dask(Client({}, workers=0), limit=1e-3), budget=1.0, ledger=":memory:")
 
@@ -113,6 +116,17 @@ def test_a_cluster_without_workers_is_not_waited_for() -> None:
         with pytest.raises(BadInput, match=LOST):
             Dask(client, limit=0.05).fold(abs, both, [1, -2])
         assert Dask(client, limit=0.05).map(abs, [-1]) == [None]
+
+
+@pytest.mark.engines
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+def test_a_cluster_that_starts_workers_for_tasks_is_asked() -> None:
+    from dask.distributed import Client, LocalCluster
+
+    with LocalCluster(n_workers=0, **CLOSED) as cluster, Client(cluster) as client:
+        cluster.adapt(minimum=0, maximum=1)
+        Dask(client).wait()
+        assert Dask(client).map(abs, [-1]) == [1]
 
 
 @pytest.mark.parametrize("wrong", [0, -1.0, None, float("inf"), 1e9, "600"])

@@ -1,5 +1,6 @@
 """Guesses of low, typical and high values: what shape they say, and that far quantiles err as they then should."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,12 @@ def test_guesses_that_say_nothing_are_refused(guesses: dict[str, Any]) -> None:
 def test_the_first_line_says_what_shape_was_taken() -> None:
     said = forecast("maximum", rows=20_000, epsilon=1.0)
     assert said.if_normal
-    assert str(said).splitlines()[0].endswith("standard deviations, if values are normal")
+    assert "standard deviations, if values are normal; " in str(said).splitlines()[0]
+    assert set(said.other_shapes) == {"uniform", "exponential", "lognormal"}
+    for name, error in said.other_shapes.items():
+        assert forecast("maximum", rows=20_000, epsilon=1.0, shape=name).error == error
+    wide = replace(said, other_shapes={"uniform": 0.5, "lognormal": None, "exponential": 2.0})
+    assert "if values are normal; 0.5 to 2 if uniform or exponential; refused if lognormal" in str(wide)
     about: dict[str, Any]
     for about in ({"shape": "lognormal"}, {"shape": "normal"}, {"low": 1, "typical": 2, "high": 9}):
         declared_shape = forecast("maximum", rows=20_000, epsilon=1.0, **about)

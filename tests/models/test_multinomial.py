@@ -102,6 +102,19 @@ def test_mutants_are_caught(mutant: str, relation: Neighbours, monkeypatch: pyte
 
 
 @pytest.mark.claim("multinomial_stages.3")
+def test_people_of_a_label_that_is_not_listed_are_nobody() -> None:
+    x, y = people(4000)
+    labels, kept = np.array(LABELS, dtype=object)[y], np.arange(4000) % 5 > 0
+    others = np.where(kept, labels, "none of these")
+    terms: dict[str, Any] = {"epsilon": 20.0, "delta": 1e-6, "classes": LABELS, "bounds": [(-4, 4), (-50, 250)]}
+    with_others, without = (
+        discreet.multinomial_regression(*table, rng=Seeded(1), **terms).value
+        for table in ((x, others), (x[kept], labels[kept]))
+    )
+    np.testing.assert_array_equal(with_others.coef, without.coef)
+
+
+@pytest.mark.claim("multinomial_stages.3")
 def test_a_row_of_no_listed_class_is_no_row() -> None:
     """Nor is one with a missing entry, where places are public."""
     rows, answers = np.array(COMMON), set()

@@ -15,7 +15,8 @@ from discreet.accounting.currency import pure
 from discreet.audit.replay import drawn, exceeds
 from discreet.errors import BadInput, DiscreetError
 from discreet.models import naive_bayes as module
-from discreet.models.naive_bayes import Meeting, NaiveBayes, counted
+from discreet.models.column_bins import Meeting
+from discreet.models.naive_bayes import NaiveBayes, counted
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.values import ClassCounts, recall, stored
@@ -121,7 +122,7 @@ def test_a_smaller_sensitivity_is_found_out(
         audit.check(asked(relation=relation, delta=delta), [pair], hostile_values=False).require()
 
 
-@pytest.mark.claim("naive_bayes.2")
+@pytest.mark.claim("column_bins.2")
 def test_bins_are_of_one_entry() -> None:
     meeting = Meeting((0.0, 10.0))
     entries = [-1.0, 0.0, 9.9, 10.0, math.inf, -math.inf, math.nan, None, "x", 5, True]

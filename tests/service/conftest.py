@@ -190,3 +190,15 @@ def world_in(folder: Path, **settings: Any) -> Iterator[World]:
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     yield from world_in(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, for tests that are marked to need it."""
+    from playwright.sync_api import sync_playwright
+    from tests.service.browser_tab import BROWSER
+
+    with sync_playwright() as found:
+        made = found.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
+        yield made
+        made.close()

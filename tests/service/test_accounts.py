@@ -214,3 +214,36 @@ def test_a_code_opens_nothing_from_another_place(world: World) -> None:
     assert "<img" not in wrong.text
     assert code not in wrong.text
     assert client.post("/login/code", data=sent | {"csrf": secret}).status_code == 303
+
+
+@pytest.mark.claim("accounts.3")
+def test_an_account_that_is_bound_to_a_provider_loses_its_password_and_its_code(world: World) -> None:
+    """Else whoever made the code before could still choose a password for it."""
+    code, header = reset(world), world.token("bob", "ask")
+    now = world.clock()
+    for name in ("ann", "bob"):
+        world.desk.people.bind(world.person(name), ("https://id.example", f"subject of {name}"), now=now)
+    assert chosen(world, "ann", code) is None
+    assert world.desk.accounts.sign_in("bob", PASSWORD, "10.0.0.1") is None
+    assert world.client().get("/api/v1/tables", headers=header).status_code == 401
+    assert world.desk.people.identity("https://id.example", "subject of bob") == world.person("bob")
+    assert world.desk.accounts.history(world.person("bob"))[0]["note"] == "bob: may sign in by https://id.example"
+
+
+@pytest.mark.claim("service_people.1")
+def test_both_looks_at_a_code_look_at_all_of_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first, which writes nothing, and the one within the transaction, where another may have been faster."""
+    people, now = world.desk.people, world.clock()
+    right = digest_of(typed(reset(world)))
+    other = digest_of(typed(reset(world, "bob")))
+    late = now + 3600 * world.desk.settings.login.code_hours
+    wrong = [("ann", other, now), ("bob", right, now), ("ann", right, late), ("ann", "", now), ("ann", typed("x"), now)]
+    assert people.fits("ann", right, now)
+    assert [people.fits(*one) for one in wrong] == [False] * len(wrong)
+    monkeypatch.setattr(type(people), "fits", lambda *_: True)
+    for name, code, when in wrong:
+        with pytest.raises(BadInput, match="ask for another"):
+            people.choose(name, code, "00", "11", now=when)
+        assert world.person(name).password == ""
+    people.choose("ann", right, "00", "11", now=now)
+    assert world.person("ann").password == "11"

@@ -1,5 +1,7 @@
 """What auditors and stewards read: heads, populations, and a ledger that was tampered with."""
 
+import re
+
 import pytest
 from tests.service.conftest import World, plan
 
@@ -68,6 +70,9 @@ def test_populations_show_budgets_parts_and_tables_and_give_parts(world: World) 
         "Together epsilon 2",
     ):
         assert said in page, said
+    for sort, names in (("left", ["ann", "bob"]), ("-left", ["bob", "ann"]), ("x", ["ann", "bob"])):
+        sorted_ = world.signed_in("aud").get("/populations", params={"sort": sort}).text
+        assert re.findall(r'<th scope="row">(\w+)</th>', sorted_) == names, sort
     form = {"population": "people", "analyst": "sam", "epsilon": "0.25", "delta": "0"}
     assert "<option>sue</option>" not in page, "nobody gives a part to themselves"
     assert world.post("sue", "/populations/allot", **form).status_code == 303

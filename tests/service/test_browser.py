@@ -4,58 +4,18 @@ Skipped where there is no chromium. Nothing here waits for a clock: the answer l
 """
 
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.service.browser_tab import DESKTOP, PHONE, Tab, needs_browser
 from tests.service.conftest import PASSWORD, World, plan, world_in
 from tests.service.test_fit_requests import coded, raised
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
-DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
+pytestmark = needs_browser
 SERIOUS = ("serious", "critical")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as found:
-        made = found.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
-        yield made
-        made.close()
-
-
-def _complains(said: Any) -> bool:
-    """Whether it is an error: not a price that was asked for anew before it came, as on a busy machine."""
-    return said.type == "error" and not said.text.startswith(("htmx:sendAbort", "htmx:afterRequest"))
-
-
-class Tab:
-    """A page, with what its console complained about."""
-
-    def __init__(self, world: World, browser: Any, *, dark: bool = False, phone: bool = False) -> None:
-        world.client()
-        self.world, self.complaints = world, list[str]()
-        scheme, size = "dark" if dark else "light", PHONE if phone else DESKTOP
-        self.context = browser.new_context(viewport=size, color_scheme=scheme, base_url=world.address)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(60_000)
-        self.page.on("console", lambda said: self.complaints.append(said.text) if _complains(said) else None)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-
-    def sign_in(self, name: str) -> Any:
-        self.page.goto("/login")
-        self.page.get_by_label("Name").fill(name)
-        self.page.get_by_label("Password").fill(PASSWORD)
-        self.page.get_by_role("button", name="Sign in").click()
-        self.page.get_by_role("button", name="Sign out").wait_for()
-        return self.page
 
 
 def test_the_story_of_three_roles(world: World, browser: Any) -> None:
@@ -265,32 +225,6 @@ def test_the_keyboard_alone_is_enough(world: World, browser: Any) -> None:
     auditor.page.get_by_text("all are as they were written").wait_for()
     for tab in (analyst, steward, auditor):
         assert tab.complaints == []
-        tab.context.close()
-
-
-def test_who_was_reset_chooses_a_password_and_reads_who_did_it(world: World, browser: Any) -> None:
-    steward, analyst = Tab(world, browser), Tab(world, browser, phone=True)
-    desk = steward.sign_in("sue")
-    desk.get_by_role("link", name="People").click()
-    desk.locator("article", has=desk.get_by_role("heading", name="ann")).get_by_role(
-        "button", name="Reset the account"
-    ).click()
-    code = desk.locator("code.secret").inner_text()
-    page = analyst.page
-    page.goto("/login")
-    page.get_by_role("link", name="I have a code").click()
-    for label, text in (("Name", "ann"), ("Code", code.lower()), ("New password", "a password of my own")):
-        page.get_by_label(label).fill(text)
-    page.get_by_role("button", name="Choose it and sign in").click()
-    page.get_by_text("You have chosen a new password with a code").wait_for()
-    assert page.locator("tr.marked td[data-label=By]").all_inner_texts()[-1].endswith("sue")
-    page.get_by_role("button", name="Sign out").click()
-    page.get_by_label("Name").fill("ann")
-    page.get_by_label("Password").fill("a password of my own")
-    page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("link", name="Ask a question").wait_for()
-    assert steward.complaints == analyst.complaints == []
-    for tab in (steward, analyst):
         tab.context.close()
 
 

@@ -101,13 +101,13 @@ class Service:
         if self.server is None or self.server.poll() is not None:
             assert spent == sum(one.cost for one in charges)
         desk.close()
-        for which, one in found.items():
-            assert one["charges"] <= 1, "charged once"
-            if one["state"] == "done":
-                assert one["answer"] is not None, "done means stored"
-            if one["shown"] is not None:
-                assert json.loads(one["answer"]) == one["shown"], "shown means stored"
-                assert self.shown.setdefault(which, one["answer"]) == one["answer"], "one answer is ever shown"
+        for which, told in found.items():
+            assert told["charges"] <= 1, "charged once"
+            if told["state"] == "done":
+                assert told["answer"] is not None, "done means stored"
+            if told["shown"] is not None:
+                assert json.loads(told["answer"]) == told["shown"], "shown means stored"
+                assert self.shown.setdefault(which, told["answer"]) == told["answer"], "one answer is ever shown"
         return found
 
     def out(self) -> bool:

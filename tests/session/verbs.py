@@ -11,6 +11,7 @@ from benchmarks.posed import asked_of_tables, guessed
 COLUMN = {"x": "bmi", "y": "cost", "any": "bmi", "boolean": "smokes", "category": "sex"}
 SHARES, OTHER = {"F": 0.5, "M": 0.5}, {"F": 0.4, "M": 0.6}
 OWN: dict[str, dict[str, Any]] = {
+    "additive_model": {"y": "sex", "classes": ["F", "M"]},
     "custom_test": {"test": lambda x: 0.5},
     "fit": {"estimator": np.mean},
     "fit_distribution": {"x": "visits"},

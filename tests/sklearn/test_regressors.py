@@ -14,7 +14,12 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import discreet
 from discreet.errors import BadInput, Refused
-from discreet.sklearn import PrivateLinearRegression, PrivateLogisticRegression, PrivateNaiveBayes
+from discreet.sklearn import (
+    PrivateAdditiveModel,
+    PrivateLinearRegression,
+    PrivateLogisticRegression,
+    PrivateNaiveBayes,
+)
 
 VALUES = "an exception that depends on a value of the data tells of it: missing and infinite outcomes are no error"
 PAID = "weights of a logistic model need delta > 0, and then more rows than the checks have"
@@ -88,6 +93,26 @@ class Counted(PrivateNaiveBayes):
         return super()._rows(np.array(X) if isinstance(X, list) else X, reset=reset)
 
 
+class Shaped(PrivateAdditiveModel):
+    """The same, with the classes of each check, every row 60 times."""
+
+    def fit(self, X: Any, y: Any) -> Any:  # noqa: N803
+        declared = self.classes
+        try:
+            found = sorted(set(np.asarray(y).ravel().tolist())) if y is not None else []
+            self.classes = found if len(found) == 2 else declared
+            return super().fit(X, y)
+        finally:
+            self.classes = declared
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:  # noqa: N803
+        rows = super()._rows(np.array(X) if isinstance(X, list) else X, reset=reset)
+        return np.tile(rows, (60, 1)) if reset else rows
+
+    def _checked(self, outcome: Any, rows: Any) -> Any:
+        return np.tile(super()._checked(outcome, rows[: len(rows) // 60]), 60)
+
+
 class Repeated(PrivateLinearRegression):
     """Every row 200 times: the checks' tables are too small for a private regression, which refuses them."""
 
@@ -107,6 +132,7 @@ MODELS = {
     "logistic": Listed(1000.0, bounds=(-5, 5)),
     "multinomial": Classed(200.0, 1e-6, classes=(0, 1, 2)),
     "linear": Repeated(20.0),
+    "additive model": Shaped(200.0, bounds=(-5, 5)),
     "naive Bayes": Counted(1000.0, bounds=(-5, 5), classes=(0, 1, 2)),
 }
 
@@ -165,6 +191,11 @@ def test_weights_and_several_classes() -> None:
     assert abs(model.class_count_.sum() - 6000) < 200
     again = pickle.loads(pickle.dumps(model))
     assert (again.predict(x) == model.predict(x)).all()
+    shaped = PrivateAdditiveModel(3.0, 1e-6, classes=("mid", "ends"), random_state=1)
+    ends = np.where(np.abs(x[:, 0]) > 0.7, "ends", "mid")
+    assert shaped.fit(x, ends).score(x, ends) > 0.9
+    assert (pickle.loads(pickle.dumps(shaped)).predict(x) == shaped.predict(x)).all()
+    assert set(shaped.shapes_) == {"x0", "x1"}
     lines = PrivateLogisticRegression(3.0, 1e-6, classes=("low", "mid", "top"), random_state=1).fit(x, grades)
     assert lines.score(x, grades) > 0.55
     assert lines.coef_.shape == (3, 2)

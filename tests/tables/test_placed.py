@@ -215,15 +215,18 @@ class Watched(Elsewhere):
 
 
 @pytest.mark.claim("placed.1", "locate.1")
+@pytest.mark.parametrize("wanted", [7, 64])  # one row of some pieces, or several of each
 @pytest.mark.parametrize("where", [None, "whole > 1"])
-def test_rows_at_public_places_are_sent_and_no_others(where: str | None, folder: Path) -> None:
+def test_rows_at_public_places_are_sent_and_no_others(where: str | None, wanted: int, folder: Path) -> None:
     engine, condition = Watched(), None if where is None else Where.parse(where)
-    rows_there = read(folder, engine=engine).rows([Want("x", "number", missing="drop")], where=condition)
-    column = column_of(present(rows_there, [Want("x", "number", missing="drop")])[0], "x")
-    places = some_places(len(column), 64)
+    wants = [Want("x", "number", missing="drop")]
+    there, here = (read(folder, engine=one) for one in (engine, None))
+    column = column_of(present(there.rows(wants, where=condition), wants)[0], "x")
+    places = some_places(len(column), wanted)
     assert isinstance(places, np.ndarray)
     engine.most = 0
     found = taken(column, places)
     assert engine.most < 8 * len(column) / 3  # bytes
-    np.testing.assert_array_equal(found, held(column)[places])
+    np.testing.assert_array_equal(found, held(here.columns(wants, where=condition)["x"])[places])
+    held(column)
     assert engine.most > 8 * len(column)  # all of them were brought here

@@ -148,6 +148,40 @@ def test_where_the_file_is_cut_does_not_matter(
         assert cells(text, tmp_path_factory.getbasetemp()) == whole
 
 
+@pytest.mark.claim("text_files.2")
+@given(
+    st.lists(st.sampled_from(["a", '"b"', '"a,\n"', '"a""b"', '""', 'a\n"b"']), min_size=40, max_size=90),
+    st.sampled_from(["", "", '"', 'a"b', 'a"']),
+    st.integers(0, 90),
+    st.sampled_from([64, 128, 2**18]),
+)
+def test_quotes_are_counted_and_looked_at_one_by_one(fields: list[str], odd: str, where: int, step: int) -> None:
+    fields.insert(where, odd)
+    text = ",".join(fields)
+    letters, strange = text.encode(), False
+    counted: list[int] = []
+    for place, letter in enumerate(text):
+        counted.append((counted[-1] if counted else 0) + (letter == '"'))
+        strange |= letter == '"' and counted[-1] % 2 == 1 and place > 0 and text[place - 1] not in ',\r\n"'
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "STEP", step)
+        found = lines._within_quotes(np.frombuffer(letters, dtype=np.uint8), b",")
+    if strange:
+        assert found is None
+    else:
+        assert found is not None
+        assert np.unpackbits(found, bitorder="little")[: len(text)].tolist() == [count % 2 for count in counted]
+
+
+@pytest.mark.claim("text_files.2")
+@pytest.mark.parametrize("place", range(62, 67))
+def test_a_quote_within_a_field_is_seen_wherever_a_step_ends(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "STEP", 64)
+    for before, fits in ((b"a", False), (b",", True)):
+        text = np.frombuffer(b"a" * (place - 1) + before + b'"b",c\n', dtype=np.uint8)
+        assert (lines._within_quotes(text, b",") is not None) == fits
+
+
 def test_an_open_quote_takes_in_a_bounded_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "PIECE", 50)
     monkeypatch.setattr(lines, "LONGEST", 200)

@@ -25,7 +25,7 @@ CLOSED: Final = {  # of a cluster that is started here: its pages are on this ma
 }
 LIMIT: Final = 600.0
 LONGEST: Final = 1e6  # seconds
-MOMENT: Final = 1.0  # seconds in which a worker is asked for that should be there
+MOMENT: Final = 1.0  # seconds in which a worker that is there says so
 NONE: Final = (
     "Dask has had no worker for {:g} seconds; start some, or give Dask(client, limit=...) more seconds, then ask again"
 )
@@ -75,8 +75,8 @@ class Dask:
             ) from None
 
     def wait(self) -> None:
-        """Until there is a worker; BadInput if none comes within the limit."""
-        if not self._has_worker(self.limit):
+        """Until there is a worker; BadInput if none comes within the limit. Some clusters start one when asked."""
+        if not (self._has_worker() or self._answers()):
             raise BadInput(NONE.format(self.limit))
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
@@ -147,15 +147,26 @@ class Dask:
         """Tasks that nobody works on; BadInput if there is nobody to ask again. [retried.1]"""
         with suppress(Exception):  # a client that is closed has nothing to cancel
             self.client.cancel(list(waiting), force=True)
-        if not self._has_worker(MOMENT):
+        if not self._has_worker():
             raise BadInput(LOST)  # [retried.1]
 
-    def _has_worker(self, seconds: float) -> bool:
+    def _has_worker(self) -> bool:
         try:
-            self.client.wait_for_workers(1, timeout=seconds)
+            self.client.wait_for_workers(1, timeout=MOMENT)
         except Exception:  # noqa: BLE001  there is none, or no scheduler
             return False
         return True
+
+    def _answers(self) -> bool:
+        """Whether an empty task is worked on."""
+        asked = None
+        try:
+            asked = self.client.submit(int, pure=False)
+            return bool(asked.result(timeout=self.limit) == 0)
+        except Exception:  # noqa: BLE001  there is no worker, or no scheduler
+            with suppress(Exception):
+                self.client.cancel([asked], force=True)
+            return False
 
     def _begun(self, work: Callable[[Any], Any], todo: list[Any], numbers: list[int]) -> dict[Any, int]:
         """The tasks of some parts, and the number of each."""

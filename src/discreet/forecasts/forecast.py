@@ -7,7 +7,7 @@ same arguments always give the same forecast.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from discreet.errors import BadInput, Refused
@@ -23,6 +23,7 @@ from discreet.worlds.assumptions import NO_FLOOR, About, Effect, Expected
 from discreet.worlds.floors import PACKED, range_floor, told_of
 
 MOST_ROWS: Final = 10**12
+OTHER_SHAPES: Final = ("uniform", "exponential", "lognormal")  # of columns whose shape nobody says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,8 @@ class Forecast:
     `error` is the median; `sampling` and `privacy` are standard deviations; `half_width` is that of the widest
     interval at `confidence`. `units` says what they are counted in, where that is not the data's own unit: without a
     public scale, standard deviations. `if_normal` says that columns are taken to be normal, as nobody said what shape
-    they have. For a test `power` is the chance to reject at `level`, and there is no error.
+    they have; `other_shapes` has the error for others, None where it would be refused. For a test `power` is the
+    chance to reject at `level`, and there is no error.
     """
 
     statistic: str
@@ -55,6 +57,7 @@ class Forecast:
     level: float | None = None
     units: str = ""
     if_normal: bool = False
+    other_shapes: Mapping[str, float | None] = field(default_factory=dict)  # the error by shape; None: refused
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -93,8 +96,17 @@ class Forecast:
             return f"rejects with probability {self.power:.2f}"
         if self.error is not None:
             expected = f"expect an error of {in_units(self.error, self.units)}"
-            return expected + (", if values are normal" if self.if_normal else "")
+            return expected + (f", if values are normal{self._over_shapes()}" if self.if_normal else "")
         return f"would be refused. {self.refused}"
+
+    def _over_shapes(self) -> str:
+        """What to expect if they are not."""
+        known = [error for error in self.other_shapes.values() if error is not None]
+        refused = [name for name, error in self.other_shapes.items() if error is None]
+        least, most = (brief(one) for one in (min(known), max(known))) if known else ("", "")
+        others = [name for name in self.other_shapes if name not in refused]
+        told = f"; {least} to {most} if {' or '.join(others)}" if known else ""
+        return told + (f"; refused if {' or '.join(refused)}" if refused else "")
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -120,7 +132,8 @@ def forecast(
     "exponential", "lognormal", "t3"), or instead of these `low`, `typical` and `high`, guesses of what 1%, half and 99%
     of people are below; `share` (0.5) of the true, `columns`, `bins`, `k`, `effect` (for tests, whose
     power is forecast, and coefficients), `parameters` of a family. What was assumed is said in `assumptions`. Public
-    `bounds` given without a scale are taken to be six standard deviations apart.
+    `bounds` given without a scale are taken to be six standard deviations apart. Where nobody says what shape values
+    have, the first line has the error of normal ones and of others.
 
     >>> import discreet
     >>> print(discreet.forecast("count", rows=1000, epsilon=0.5).error)
@@ -129,7 +142,20 @@ def forecast(
     >>> 0.15 < ages.without_privacy < ages.error < 0.25
     True
     """
-    return foreseen(statistic, about, rows=rows, epsilon=epsilon, delta=delta, confidence=confidence)
+    terms: dict[str, Any] = {"rows": rows, "epsilon": epsilon, "delta": delta, "confidence": confidence}
+    found = foreseen(statistic, about, **terms)
+    if not found.if_normal or found.error is None:
+        return found
+    others = {name: foreseen(statistic, {**about, "shape": name}, **terms).error for name in OTHER_SHAPES}
+    return replace(found, other_shapes=others)
+
+
+def forecast_of(
+    statistic: str, about: Mapping[str, Any], *, rows: int, epsilon: Number, delta: Number
+) -> dict[str, Any]:
+    """The forecast of a release of a plan, of one shape of columns, in plain values."""
+    terms: dict[str, Any] = {"rows": rows, "epsilon": epsilon, "delta": delta}
+    return foreseen(statistic, about, confidence=about.get("confidence", 0.95), **terms).to_dict()
 
 
 def foreseen(

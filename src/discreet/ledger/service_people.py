@@ -117,10 +117,13 @@ class PeopleStore:
         return None if found is None else Person(*found)
 
     def bind(self, person: Person, identity: tuple[str, str], *, now: float) -> Person:
-        """From now on this identity signs in to an account that is there."""
-        note, about = f"{person.name} may sign in by {identity[0]}", {"person": person.name}
-        self._ledger.record(
-            "change person", note, about, by=None, beside=lambda c, _: _bound(c, identity, person.name, now)
+        """From now on this identity signs in to an account that is there, and no password and no code does."""
+        self.change(
+            person.name,
+            f"may sign in by {identity[0]}",
+            {"salt": "", "password": ""},
+            by=None,
+            beside=lambda c, _: _bound(c, identity, person.name, now),
         )
         return person
 
@@ -269,6 +272,7 @@ def _bound(connection: sa.Connection, identity: tuple[str, str], name: str, now:
     here = (IDENTITIES.c.issuer == issuer) & (IDENTITIES.c.subject == subject)
     if connection.execute(sa.select(IDENTITIES).where(here)).first() is not None:
         raise BadInput("this identity has an account already")
+    connection.execute(CODES.delete().where(CODES.c.name == name))
     connection.execute(IDENTITIES.insert().values(issuer=issuer, subject=subject, name=name, made=now))
 
 

@@ -37,6 +37,7 @@ import numpy as np
 
 from discreet.errors import BadInput, Refused
 from discreet.models.coefficients import CoefficientSpread
+from discreet.models.column_bins import by_place
 from discreet.models.descent import ABOUT, LIMITED, LOUDEST, NOISY
 from discreet.models.design_columns import CONSTANT, DesignColumn
 from discreet.models.features import Features, named_columns, places_of
@@ -44,7 +45,6 @@ from discreet.models.glm_stages import UNEVEN
 from discreet.models.least_squares import errors_of
 from discreet.models.model_arguments import truth_bounds
 from discreet.models.multinomial_stages import ClassStages, find, plan
-from discreet.models.naive_bayes import by_place
 from discreet.models.newton_stages import least_rows
 from discreet.privacy.declaration import Columns, Public, category, number, statistic
 from discreet.privacy.exact import Number

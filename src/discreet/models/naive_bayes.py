@@ -6,17 +6,16 @@ Releases
     each class in each bin of each column. The classifier is computed from these.
 Promise
     [naive_bayes.1] Pure epsilon where delta is 0, else (epsilon, delta); under both relations.
-    [naive_bayes.2] Refusals read public numbers and released ones only. The bin of an entry is a fixed function of that
-          entry and of edges or categories that are public or were released; it never raises.
+    [naive_bayes.2] Refusals read public numbers and released ones only.
     [naive_bayes.3] With at least the stated probability the interval holds all these numbers of people at once, for the
           bins that were released.
 Why
-    [naive_bayes.1] [locate.1] and [octaves.1] for each column whose bins are found. Given the bins, a row of one of k
+    [naive_bayes.1] [column_bins.1] where bins are found. Given the bins, a row of one of k
     classes is in one class and, for each of d columns, in one bin of that class; any other row is in none. One row
     added moves d + 1 counts by 1, one replaced twice as many: by d + 1 or 2 (d + 1) in L1, and the root of that in L2.
     Then [additive.1], or on a grid of at least 2^20 steps in sigma [additive.2]; rounding is post-processing. The parts
     are exact fractions of epsilon, or of mu squared with the slack of all draws kept ([allocation.1], [allocation.2]).
-    [naive_bayes.2] As the code reads: [entries.1], then a search among edges or a look-up.
+    [naive_bayes.2] As the code reads; bins by [column_bins.2].
     [naive_bayes.3] The noises are independent and identical, so that [histogram.3] holds for K counts; for Gaussian
     noise half a unit is added for the rounding, and the slack, below 10^-12, is in the confidence. How the bins were
     found does not matter, and nothing is assumed of people.
@@ -40,58 +39,42 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
-from discreet.errors import BadInput, Refused
+from discreet.errors import BadInput
+from discreet.models.column_bins import (
+    Integers,
+    Meeting,
+    Side,
+    by_place,
+    check_bins,
+    check_rows,
+    finding,
+    found_bins,
+    levels_of,
+    sides_of,
+    width_of,
+)
 from discreet.noise.additive import Grid, slack
 from discreet.noise.distributions import GaussianDistribution, LaplaceDistribution, laplace_scale
 from discreet.privacy.declaration import Columns, Public, Reads, category, statistic
-from discreet.privacy.exact import Number, exact, root_above, show
+from discreet.privacy.exact import Number, exact, root_above
 from discreet.privacy.guarantee import Guarantee, Neighbours, check_budget
 from discreet.privacy.intervals import Interval
-from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss
-from discreet.privacy.mechanism import Randomness, refusal_of, what_to_do
+from discreet.privacy.loss import Approximate, Gaussian, Laplace, Loss
+from discreet.privacy.mechanism import Randomness, refusal_of
 from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import ClassCounts
-from discreet.stages.declared import LARGEST, check_bounds
-from discreet.stages.locate import middle
-from discreet.stages.octaves import column_cost, column_unit, least_seen
+from discreet.stages.octaves import column_cost
 from discreet.statistics.histogram import MOST_PEOPLE, Categories
-from discreet.tables.entries import by_name, long_numbers, numbers, public_size
+from discreet.tables.entries import by_name, public_size
 from discreet.tables.streams import added, column_of, fold
 from discreet.worlds.assumptions import About, Expected, World
 from discreet.worlds.floors import BOUND, bins_floor
 
-FIND: Final = Fraction(1, 4)  # of the budget, for bins; a quarter of it for centres
-OUT: Final = 2.0  # sinh of it, 3.6, are the root mean squares from the centre within which bins are
-PLACED: Final = 72  # over the epsilon of a centre: rows that place it
 SEEN: Final = 4.0  # deviations of noise that the sizes of all classes together must be
-MOST_BINS: Final = 64
 MOST_CELLS: Final = 100_000
 WIDEST: Final = 1000  # columns
-Integers = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Meeting:
-    """Where the bins of a column of numbers meet. [naive_bayes.2]"""
-
-    edges: tuple[float, ...]
-
-    @property
-    def bins(self) -> int:
-        """One more than edges, and one for entries that are missing."""
-        return len(self.edges) + 2
-
-    def indices(self, entries: Any) -> Integers:
-        """The bin of each entry; the last for what is no number. [naive_bayes.2]"""
-        values = numbers(entries)
-        found = np.searchsorted(np.array(self.edges, dtype=float), values, side="right")
-        return np.where(np.isnan(values), len(self.edges) + 1, found).astype(np.int64)
-
-
-Side = Categories | Meeting | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +105,7 @@ class NaiveBayes:
             raise BadInput(f"there are {len(self.names)} columns; naive Bayes takes 1 to {WIDEST}, each with its bins")
         if len(self.classes) < 2:
             raise BadInput("classes has one class; list two or more public classes")
-        if not isinstance(self.bins, int) or isinstance(self.bins, bool) or not 2 <= self.bins <= MOST_BINS:
-            raise BadInput(f"bins is {self.bins!r}; give how many bins a column of numbers has, 2 to {MOST_BINS}")
+        check_bins(self.bins)
         if self.cells > MOST_CELLS:
             raise BadInput(f"there would be {self.cells} counts, more than {MOST_CELLS}; list fewer categories or bins")
         self.stages  # noqa: B018  epsilon and delta are within reach
@@ -146,10 +128,7 @@ class NaiveBayes:
     @property
     def cells(self) -> int:
         """K: counts in all."""
-        each = [
-            self.bins + 1 if one is None else one.bins if isinstance(one, Meeting) else len(one) + 1
-            for one in self.sides
-        ]
+        each = [width_of(one, self.bins) for one in self.sides]
         return len(self.classes) * (1 + sum(each))
 
     @property
@@ -174,20 +153,8 @@ class NaiveBayes:
 
     def check(self, size: int | None) -> None:
         """Refuse fewer rows than place the columns, where their number is public. [naive_bayes.2]"""
-        if size is not None and self.neighbours.size_is_public and size < (needed := self._needed()):
-            to_do = what_to_do(size, self.epsilon, needed, "give public bounds", noisy=False)
-            raise Refused(
-                f"there are {size} rows; to find bins for {self.unknown} columns takes {needed} at epsilon "
-                f"{show(self.epsilon)} and delta {show(self.delta)}; {to_do}"
-            )
-
-    def _needed(self) -> int:
-        """Public: rows that place a centre, and that show an octave."""
-        if not self.unknown:
-            return 0
-        stages = self.stages
-        placed = PLACED / float(stages.part("centre", Choice).epsilon)
-        return math.ceil(max(placed, 2 * least_seen(stages.noise("unit"), self.neighbours)))
+        spent = {"epsilon": self.epsilon, "delta": self.delta}
+        check_rows(size, self.stages, self.unknown, self.neighbours, **spent)
 
     def release(self, rows: Any, rng: Randomness) -> Release[ClassCounts]:
         """The counts, or a refusal."""
@@ -200,7 +167,9 @@ class NaiveBayes:
         if refusal := refusal_of(self, size):  # [naive_bayes.2]
             return replace(blank, refusal=refusal)
         sides = [
-            self._found(column_of(columns, str(place)), stages, rng) if side is None else side
+            found_bins(column_of(columns, str(place)), stages, self.bins, self.neighbours, rng)
+            if side is None
+            else side
             for place, side in enumerate(self.sides)
         ]  # [naive_bayes.1]
         counts = fold(partial(counted, sides=sides, classes=self.classes), added, columns)  # [naive_bayes.1]
@@ -210,21 +179,9 @@ class NaiveBayes:
             few = "hardly anybody is in a listed class and has a number in each column that is no category, beside the "
             to_do = "noise; list the categories of columns of text (levels=) or other classes, or bring more rows"
             return replace(blank, refusal=f"{few}{to_do}, or a larger epsilon")
-        levels = tuple(side.edges if isinstance(side, Meeting) else side.names for side in sides)
-        measured = tuple(isinstance(side, Meeting) for side in sides)
+        levels, measured = levels_of(sides)
         value = ClassCounts(self.classes.names, self.names, levels, measured, np.clip(noisy, 0, size), noise.sd)
         return replace(blank, answer=value, spread=ClassCountsSpread(value, noisy, noise, size))
-
-    def _found(self, entries: Any, stages: Allocation, rng: Randomness) -> Meeting:
-        """Bins that are narrow near the centre and wide away from it. [naive_bayes.1]"""
-        values = long_numbers(entries)
-        centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)
-        cost = stages.noise("unit")
-        reach = column_unit(values, centre, cost=cost, neighbours=self.neighbours, rng=rng)  # [naive_bayes.1]
-        unit = (abs(centre) * 2.0**-10 or 1.0) if reach is None else reach[1]
-        centre = min(max(centre, -LARGEST), LARGEST)
-        edges = centre + unit * np.sinh(np.linspace(-OUT, OUT, self.bins - 1))
-        return Meeting(tuple(np.unique(edges).tolist()))
 
     def _blurred(self, found: Integers, stages: Allocation, rng: Randomness) -> Integers:
         """Counts with noise, as whole numbers. [naive_bayes.1]"""
@@ -260,10 +217,7 @@ def _stages(
     epsilon: Number, delta: Number, *, unknown: int, cells: int, moved: int, neighbours: Neighbours
 ) -> Allocation:
     """The draws, by public numbers: pure, or by squares of mu with the slack of each kept. [naive_bayes.1]"""
-    find = {}
-    if unknown:
-        unit = None if not delta else lambda mu: column_cost(mu, neighbours)
-        find = {"centre": Share(FIND / 4, Choice, unknown), "unit": Share(FIND * 3 / 4, unit, unknown)}
+    find = finding(unknown, delta, neighbours)  # [naive_bayes.1]
     if not delta:
         return Allocation.of(epsilon).split(**find, counts=Share())  # [naive_bayes.1]
     most = Fraction(STRONGEST)
@@ -335,13 +289,6 @@ def _world(about: About) -> World:
     return World(make=make, measure=measure, closed=expected)
 
 
-def by_place(columns: Mapping[str, Any]) -> Any:
-    """Columns by place, the class last."""
-    given = columns["X"]
-    parts = list(given.values()) if isinstance(given, Mapping) else list(np.asarray(given).T)
-    return {str(place): part for place, part in enumerate([*parts, columns["y"]])}
-
-
 @statistic({"X": Reads("any", "several", streams=True), "y": category(streams=True)}, rows=by_place, world=_world)
 def naive_bayes(
     people: Public,
@@ -373,26 +320,6 @@ def naive_bayes(
     >>> r.value.predict([[5.0, 3.0], [120.0, 3.0]]).tolist()
     [0, 1]
     """
-    levels = {} if levels is None else levels
-    if not isinstance(levels, Mapping) or not set(levels) <= set(X.names):
-        raise BadInput(f"levels are {levels!r:.80}; give lists of categories by column, of {', '.join(X.names[:8])}")
-    numbered = [one for one in X.names if one not in levels]
-    if isinstance(bounds, Mapping) and not set(bounds) <= set(numbered):
-        raise BadInput(f"bounds are {bounds!r:.80}; give pairs by column of numbers, of {', '.join(numbered[:8])}")
-    pairs = dict(bounds) if isinstance(bounds, Mapping) else dict.fromkeys(numbered, bounds)
-    sides: list[Side] = []
-    for one, kind in zip(X.names, X.kinds, strict=True):
-        if one not in levels and kind in ("text", "category"):
-            raise BadInput(f"{one!r} holds categories; list them, as in levels={{{one!r}: [...]}}, or leave it out")
-        sides.append(Categories.of(levels[one]) if one in levels else _meeting(pairs.get(one), kind, bins))
+    sides = sides_of(X, levels, bounds, bins)
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
-    return NaiveBayes(tuple(sides), Categories.of(classes), epsilon, delta, names=X.names, bins=bins, **terms)
-
-
-def _meeting(pair: Any, kind: str, bins: int) -> Meeting | None:
-    """Bins of one width between public bounds, and of yes and no; None where they are to be found."""
-    if pair is None:
-        return Meeting((0.5,)) if kind == "boolean" else None
-    check_bounds(pair)
-    whole = isinstance(bins, int) and not isinstance(bins, bool) and 2 <= bins <= MOST_BINS
-    return Meeting(tuple(np.linspace(float(pair[0]), float(pair[1]), bins + 1)[1:-1].tolist())) if whole else None
+    return NaiveBayes(sides, Categories.of(classes), epsilon, delta, names=X.names, bins=bins, **terms)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from discreet.accounting.filter import Budget, Currency, Filter
 from discreet.asking import Question
 from discreet.errors import BadInput, DiscreetError, OverBudget
-from discreet.forecasts.forecast import forecast
+from discreet.forecasts.forecast import forecast_of
 from discreet.forecasts.remembered import remembered
 from discreet.forecasts.required import required
 from discreet.ledger.account import Account
@@ -375,7 +375,7 @@ def _forecast(plan: Plan, entry: PlannedRelease, question: Question) -> Mapping[
     except TypeError:  # a date, say
         found = _foreseen.__wrapped__(entry.statistic, rows, epsilon, delta, about)
     if found is None and entry.guesses:  # says what is wrong with them
-        return forecast(entry.statistic, rows=rows, epsilon=epsilon, delta=delta, **about).to_dict()
+        return forecast_of(entry.statistic, about, rows=rows, epsilon=epsilon, delta=delta)
     return None if found is None else dict(found)
 
 
@@ -390,7 +390,7 @@ def _foreseen(
         if "estimator" in given:
             given["estimator"] = named_estimator(given["estimator"])
         try:
-            return forecast(statistic, rows=rows, epsilon=epsilon, delta=delta, **given).to_dict()
+            return forecast_of(statistic, given, rows=rows, epsilon=epsilon, delta=delta)
         except BadInput:
             return None
 

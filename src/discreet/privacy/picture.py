@@ -28,6 +28,7 @@ from discreet.privacy.values import (
     Matrix,
     MultivariateNormal,
     Scalar,
+    Shapes,
     Shares,
     StepCurve,
     SyntheticTable,
@@ -129,7 +130,7 @@ def marks(shown: Shown) -> list[Mark]:
             one_scale = isinstance(value, Components) or (isinstance(value, Vector) and value.one_scale)
             chance = [Chance(value.p_value)] if isinstance(value, Comparison) else []
             return [PointMarks(rows, together=one_scale), *chance]
-        case Coefficients() | ClassCoefficients() if rows:
+        case Coefficients() | ClassCoefficients() | Shapes() if rows:
             return [PointMarks(rows, zero=True)]
         case Counts() | ClassCounts() | SyntheticTable() if rows:
             return [Bars(_of_one_sort(value, rows), "count")]

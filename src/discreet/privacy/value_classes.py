@@ -1,7 +1,6 @@
 """Values that tell classes apart: counts of each class in the bins of columns, and log odds that are linear in them."""
 
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 from discreet.errors import BadInput
 from discreet.privacy.exact import show
 from discreet.privacy.value_arrays import FEW, Described, label, listed, matching
+from discreet.privacy.value_bins import ColumnBins
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -40,18 +40,16 @@ class ClassCounts(Described):
     noise: float
 
     def __post_init__(self) -> None:
-        if not len(self.names) == len(self.levels) == len(self.measured):
-            raise BadInput("counts by class need levels for each column, and whether they are numbers")
         if len(self.cells) != len(self.classes) * (1 + sum(self._widths)):
             raise BadInput("counts by class need a number for each class and each bin of each column")
-        edges = [one for one, numbers in zip(self.levels, self.measured, strict=True) if numbers]
-        if not all(isinstance(edge, int | float) for one in edges for edge in one):
-            raise BadInput("bins of a measured column meet at numbers")
 
     @property
     def _widths(self) -> list[int]:
-        """Bins of each column, the one for missing entries among them."""
-        return [len(one) + 1 + bool(numbers) for one, numbers in zip(self.levels, self.measured, strict=True)]
+        return self._binned.widths
+
+    @property
+    def _binned(self) -> ColumnBins:
+        return ColumnBins(self.names, self.levels, self.measured)
 
     @property
     def sizes(self) -> npt.NDArray[Any]:
@@ -65,25 +63,14 @@ class ClassCounts(Described):
             yield np.reshape(self.cells[start : start + many * width], (many, width))
             start += many * width
 
-    def _bins(self, place: int) -> list[str]:
-        """What the bins of a column are called."""
-        levels = self.levels[place]
-        if not self.measured[place]:
-            return [*map(label, levels), "missing or not listed"]
-        shown = [f"{edge:.6g}" for edge in levels]
-        between = [f"{low} to {high}" for low, high in itertools.pairwise(shown)]
-        ends = [f"below {shown[0]}", *between, f"{shown[-1]} or more"] if shown else ["any number"]
-        return [*ends, "missing or not listed"]
-
     def _rows(self) -> Iterator[tuple[str, str, str, Any]]:
         named = [label(one) for one in self.classes]
         for one, size in zip(named, self.sizes.tolist(), strict=True):
             yield one, "", "", size
         for place, table in enumerate(self._tables()):
             for one, row in zip(named, table.tolist(), strict=True):
-                yield from (
-                    (one, self.names[place], bin_, many) for bin_, many in zip(self._bins(place), row, strict=True)
-                )
+                named_bins = zip(self._binned.named(place), row, strict=True)
+                yield from ((one, self.names[place], bin_, many) for bin_, many in named_bins)
 
     def _entries(self) -> list[tuple[str, Any]]:
         return [
@@ -104,7 +91,7 @@ class ClassCounts(Described):
             raise BadInput(f"{wanted!r} is not a class, of {known}, and a column, of {named}")
         place = self.names.index(name)
         row = list(self._tables())[place][self.classes.index(one)]
-        return dict(zip(self._bins(place), row.tolist(), strict=True))
+        return dict(zip(self._binned.named(place), row.tolist(), strict=True))
 
     def with_cells(self, cells: Any) -> "ClassCounts":
         """Other numbers in the same places: the ends of an interval."""
@@ -112,7 +99,7 @@ class ClassCounts(Described):
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803  as scikit-learn calls it
         """The chance of each class for each row, were columns independent within classes."""
-        columns = self._columns(X)
+        columns = self._binned.columns(X)
         sizes, lifted = np.maximum(self.sizes, 0.0), self.noise
         odds = np.log(sizes + lifted + 1.0) + np.zeros((len(columns[0]), 1))
         for place, table in enumerate(self._tables()):
@@ -120,7 +107,7 @@ class ClassCounts(Described):
             usual = (held.sum(axis=0) + 1.0) / (held.sum() + held.shape[1])
             extra = (lifted + 1.0) * held.shape[1]  # as many of everybody's bins as the noise may hide
             shares = (held + extra * usual) / (held.sum(axis=1, keepdims=True) + extra)
-            odds += np.log(shares).T[self._places(columns[place], place)]
+            odds += np.log(shares).T[self._binned.places(columns[place], place)]
         odds -= odds.max(axis=1, keepdims=True)
         chances = np.exp(odds)
         return np.asarray(chances / chances.sum(axis=1, keepdims=True))
@@ -128,30 +115,6 @@ class ClassCounts(Described):
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803
         """The likeliest class of each row."""
         return likeliest(self.classes, self.predict_proba(X))
-
-    def _columns(self, X: Any) -> list[Any]:  # noqa: N803
-        """The entries of each column, by name where they have names."""
-        if isinstance(X, Mapping) or hasattr(X, "columns"):
-            given = [*(X if isinstance(X, Mapping) else X.columns)]
-            if absent := [name for name in self.names if name not in given]:
-                needed = listed(self.names[:FEW], len(self.names))
-                raise BadInput(f"X has no column {listed(absent[:FEW], len(absent))}; it needs {needed}")
-            return [list(np.asarray(X[name])) for name in self.names]
-        rows = np.asarray(X, dtype=None if all(self.measured) else object)
-        if rows.ndim != 2 or rows.shape[1] != len(self.names):
-            raise BadInput(f"X has shape {rows.shape}; it needs rows of {len(self.names)} columns")
-        return list(rows.T)
-
-    def _places(self, entries: Any, place: int) -> Integers:
-        """In which bin of a column each entry is."""
-        levels, other = self.levels[place], self._widths[place] - 1
-        if not self.measured[place]:
-            places = {level: at for at, level in enumerate(levels)}
-            plain = (entry.item() if isinstance(entry, np.generic) else entry for entry in entries)
-            return np.array([places.get(entry, other) for entry in plain], dtype=np.int64)
-        values = np.asarray(entries, dtype=float)  # None is NaN
-        found = np.searchsorted(np.array(levels, dtype=float), values, side="right")
-        return np.where(np.isnan(values), other, found)
 
     def table(self) -> dict[str, Any]:
         """A row for each count: its class, its column, its bin."""

@@ -29,6 +29,7 @@ from discreet.privacy.value_models import (
     Link,
     MultivariateNormal,
 )
+from discreet.privacy.value_shapes import Shapes
 from discreet.privacy.value_synthetic import SyntheticTable
 from discreet.privacy.value_tables import CrossCounts
 
@@ -50,6 +51,7 @@ __all__ = [
 __all__ += [
     "MultivariateNormal",
     "Scalar",
+    "Shapes",
     "Shares",
     "StepCurve",
     "SyntheticTable",
@@ -64,7 +66,9 @@ __all__ += ["recall", "stored", "value_of"]
 
 Numbers = Scalar | Vector | Matrix | Counts | CrossCounts | SyntheticTable | Shares | TestResult | Comparison
 Regressions = Coefficients | ClassCoefficients
-Models = Regressions | ClassCounts | Clusters | Components | Density | StepCurve | Distribution | MultivariateNormal
+Models = (
+    Regressions | ClassCounts | Shapes | Clusters | Components | Density | StepCurve | Distribution | MultivariateNormal
+)
 Value = Numbers | Models
 MOST: Final = 100_000  # numbers of one stored value
 
@@ -310,6 +314,10 @@ FORMS: Final[dict[str, tuple[Callable[..., Any], dict[str, Reader]]]] = {
     "counts by class": (
         ClassCounts,
         {"classes": _keys, "names": _names, "levels": _sides, "measured": _keys, "cells": _row, "noise": _number},
+    ),
+    "shapes": (
+        Shapes,
+        {"classes": _keys, "names": _names, "levels": _sides, "measured": _keys, "cells": _row, "intercept": _number},
     ),
     "components": (
         Components,

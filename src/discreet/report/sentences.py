@@ -23,6 +23,7 @@ from discreet.privacy.values import (
     Density,
     Matrix,
     Scalar,
+    Shapes,
     Shares,
     StepCurve,
     SyntheticTable,
@@ -149,6 +150,7 @@ def _rounded(value: float, places: int, way: str) -> str:
 
 
 NAMED: Final = 6  # more than so many numbers are not read out
+QUESTIONS: Final = ("how", "what", "when", "where", "which", "who")
 SEEDED: Final = "Not for publication: the noise was seeded and can be subtracted."
 
 
@@ -193,7 +195,7 @@ def answer(asked: str, shown: Shown) -> str:
             across = f"{len(rows)} bins from {number(float(edges[0]))} to {number(float(edges[-1]))}"
             band = "" if shown.interval is None else f"; {_covers(shown, 'the band covers')}"
             return f"{_capital(asked)}: a density of {across}, highest from {highest.name}{band}."
-        case ClassCounts() | Clusters() | Components() | StepCurve() | SyntheticTable() as found:
+        case ClassCounts() | Shapes() | Clusters() | Components() | StepCurve() | SyntheticTable() as found:
             return f"{_capital(asked)}: {found.describe()}"
         case Matrix(cells=cells):
             few = replace(shown, numbers=unsure(shown), value=None)
@@ -370,9 +372,9 @@ def _capital(text: str) -> str:
 
 def _opened(asked: str) -> str:
     """The question as the subject of a sentence."""
-    if asked.endswith("?"):
-        return f"{_capital(asked)} The answer"
     first = asked.split(" ", 1)[0].lower()
+    if asked.endswith("?") or first in QUESTIONS:
+        return f"{_capital(asked.rstrip('?'))}? The answer"
     return _capital(asked) if first in {"the", "a", "an"} else f"The {asked}"
 
 

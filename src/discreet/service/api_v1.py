@@ -244,7 +244,7 @@ def entries(by: By, before: Number | None = None) -> list[dict[str, Any]]:
 
 
 @router.get("/ledger/heads")
-def heads(by: By, most: Annotated[int, Query(ge=1, le=10_000)] = 100) -> list[dict[str, Any]]:
+def heads(by: By, most: Annotated[int, Query(ge=1, le=1_000)] = 100) -> list[dict[str, Any]]:
     """The last heads that the ledger's anchor has seen, and whether the ledger still has each of them."""
     by.may("audit")
     book = by.desk.ledger

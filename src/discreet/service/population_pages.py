@@ -12,9 +12,10 @@ from discreet.service.auditor_pages import Auditor
 from discreet.service.desk import Desk, budget_of
 from discreet.service.guards import Posted, Visitor, posted
 from discreet.service.settings import Source
-from discreet.service.views import render
+from discreet.service.views import ordered, render
 
 router = APIRouter(include_in_schema=False)
+SORTED = ("analyst", "left", "epsilon", "delta")
 ASKS = ("analyst", "steward")  # the roles to which a part can be given
 
 
@@ -35,7 +36,7 @@ class People:
         return sum(float(part["epsilon"]) for part in self.parts if not part["ended"])
 
 
-def populations_of(desk: Desk, by: str) -> list[People]:
+def populations_of(desk: Desk, by: str, sort: str = "") -> list[People]:
     """Every population that ever had a budget; a part can be given to those who ask, but not to oneself."""
     accounts, sources = desk.ledger.accounts(), desk.sources.all()
     asks = [one.name for one in desk.people.all() if one.role in ASKS and one.active and one.name != by]
@@ -45,21 +46,22 @@ def populations_of(desk: Desk, by: str) -> list[People]:
             continue
         parts = [{"analyst": who} | budget_of(part) for of, who, part in accounts if who and of == name]
         without = sorted({*asks} - {part["analyst"] for part in parts})
+        shown = [dict(part) for part in ordered(parts, sort, SORTED)[0]]
         about = [one for one in sources if one.population.name == name]
-        found.append(People(name, account, budget_of(account), about, parts, without if about else []))
+        found.append(People(name, account, budget_of(account), about, shown, without if about else []))
     return found
 
 
-def _populations(who: Visitor, says: str = "") -> str:
-    given = {"people": populations_of(who.desk, who.person.name), "says": says}
+def _populations(who: Visitor, says: str = "", sort: str = "") -> str:
+    given = {"people": populations_of(who.desk, who.person.name, sort), "says": says, "sort": sort}
     published = who.desk.requests.published()
     return render("populations.html", visitor=who, title="Populations", published=published, **given)
 
 
 @router.get("/populations")
-def populations(who: Auditor) -> HTMLResponse:
+def populations(who: Auditor, sort: str = "") -> HTMLResponse:
     """Their budgets and who has which part of them."""
-    return HTMLResponse(_populations(who))
+    return HTMLResponse(_populations(who, sort=sort))
 
 
 @router.post("/populations/allot")

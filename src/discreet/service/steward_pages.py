@@ -130,7 +130,7 @@ def publish(which: str, sent: Sent) -> Response:
 def _rules(who: Visitor, says: str = "") -> str:
     tables = [(source, who.desk.schema(source)) for source in who.desk.sources.all()]
     analysts = [one.name for one in who.desk.people.all() if one.role == "analyst" and one.active]
-    rules = who.desk.requests.rules()
+    rules = [(rule, len(who.desk.requests.listed({"rule": rule.id}))) for rule in who.desk.requests.rules()]
     return render("rules.html", visitor=who, title="Rules", tables=tables, rules=rules, analysts=analysts, says=says)
 
 

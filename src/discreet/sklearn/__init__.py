@@ -4,10 +4,16 @@ Nothing else is kept: no residuals, no training loss, no labels read off the dat
 scikit-learn, the extra `sklearn`.
 """
 
-from discreet.sklearn.predictors import PrivateLinearRegression, PrivateLogisticRegression, PrivateNaiveBayes
+from discreet.sklearn.predictors import (
+    PrivateAdditiveModel,
+    PrivateLinearRegression,
+    PrivateLogisticRegression,
+    PrivateNaiveBayes,
+)
 from discreet.sklearn.wrapped import PrivateEstimator, PrivateKMeans
 
 __all__ = [
+    "PrivateAdditiveModel",
     "PrivateEstimator",
     "PrivateKMeans",
     "PrivateLinearRegression",

@@ -1,4 +1,4 @@
-"""Regressions and naive Bayes with the interface of scikit-learn."""
+"""Regressions, naive Bayes and additive models with the interface of scikit-learn."""
 
 import warnings
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from discreet.errors import BadInput
-from discreet.faces import linear_regression, logistic_regression, multinomial_regression, naive_bayes
+from discreet.faces import additive_model, linear_regression, logistic_regression, multinomial_regression, naive_bayes
 from discreet.noise.randomness import Seeded
 from discreet.privacy.exact import Number
 from discreet.privacy.guarantee import Neighbours
@@ -323,3 +323,75 @@ class PrivateNaiveBayes(ClassifierMixin, _PrivateRows):  # type: ignore[misc]
         """The likeliest label, from the released counts: no further cost."""
         chances = self.predict_proba(X)
         return self.classes_[chances.argmax(axis=1)]
+
+
+class PrivateAdditiveModel(ClassifierMixin, _PrivateRows):  # type: ignore[misc]
+    """`discreet.additive_model` of columns of numbers: after `fit`, `classes_`, `shapes_` and `release_`.
+
+    `classes` are the two public labels, that of "no" first. Rows with a missing entry are left out of `fit`.
+
+    >>> rows = np.stack([np.arange(9000) % 7, np.arange(9000) % 11], axis=1).astype(float)
+    >>> middling = abs(rows[:, 0] - 3) < 2
+    >>> PrivateAdditiveModel(2.0, 1e-6, random_state=1).fit(rows, middling).predict(rows[:4]).tolist()
+    [0, 0, 1, 1]
+    """
+
+    def __init__(
+        self,
+        epsilon: Number | None = None,
+        delta: Number = 1e-6,
+        *,
+        classes: Sequence[Any] = (0, 1),
+        bounds: Any = None,
+        bins: int = 16,
+        neighbours: str = "add_or_remove",
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.classes = classes
+        self.bounds = bounds
+        self.bins = bins
+        self.neighbours = neighbours
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
+        """Fit privately; a refusal raises `Refused`."""
+        rows = self._rows(X, reset=True)
+        outcome = self._checked(y, rows)
+        labels = list(self.classes)
+        self.release_ = additive_model(
+            rows,
+            outcome,
+            epsilon=self.epsilon,  # type: ignore[arg-type]
+            delta=self.delta,
+            classes=labels,
+            bounds=self.bounds,
+            bins=self.bins,
+            neighbours=self.neighbours,
+            rng=self._door(),
+        )
+        value = self.release_.value
+        self.shapes_ = {name: value[name] for name in value.names}
+        self.classes_ = np.asarray(labels)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:  # noqa: N803
+        """The log odds of the second class."""
+        check_is_fitted(self)
+        return np.asarray(self.release_.value.decision_function(self._rows(X, reset=False)))
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+        """The chance of each class."""
+        check_is_fitted(self)
+        return np.asarray(self.release_.value.predict_proba(self._rows(X, reset=False)))
+
+    def predict(self, X: Any) -> Any:  # noqa: N803
+        """The likelier label, from the released shapes: no further cost."""
+        odds = self.decision_function(X)
+        return self.classes_[(odds > 0).astype(np.int64)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -27,9 +27,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, TypeAlias, cast
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
@@ -40,11 +41,13 @@ from discreet.tables.cells import NUMBER, SHORT, WHOLE, Column, value
 from discreet.tables.frames import Piece, guarded, named
 from discreet.tables.written import WRITTEN
 
-PIECE: Final = 2**22  # bytes
+PIECE: Final = 2**21  # bytes
 LONGEST: Final = 2**26
+STEP: Final = 2**18
 HEADER: Final = 2**20
 FIRST: Final = 200  # rows that types are suggested by
 MARK: Final = b"\xef\xbb\xbf"  # the byte order mark in UTF-8: at the beginning of a file it is no content
+Whole: TypeAlias = bytes | bytearray
 SUFFIXES: Final = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 
 
@@ -160,39 +163,75 @@ def _first_line(start: bytes) -> int:
 
 def _cut(stream: BinaryIO, separator: str, width: int) -> Iterator[memoryview]:
     """Whole lines, some megabytes at a time."""
-    rest = b""
-    while len(more := stream.read(asked := max(PIECE, len(rest)))) == asked:
-        text = rest + more
-        end = _last_line(text, separator.encode(), width)
-        if end == 0 and len(text) >= LONGEST:
-            end = (text.rfind(b"\n") + 1) or len(text)
-        rest = text[end:]
+    rest, more = bytearray(), True
+    while more:
+        asked = max(PIECE, len(rest))
+        text = bytearray(len(rest) + asked)  # read into its place: memory that is used anew costs more than reading
+        text[: len(rest)] = rest
+        missing = asked - _filled(stream, memoryview(text)[len(rest) :])
+        if more := not missing:
+            end = _last_line(text, separator.encode(), width)
+            if end == 0 and len(text) >= LONGEST:
+                end = (text.rfind(b"\n") + 1) or len(text)
+            rest = text[end:]
+        else:
+            end = len(text) - missing
         if end:
             yield memoryview(text)[:end]
-    if rest or more:
-        yield memoryview(rest + more)
 
 
-def _last_line(text: bytes, separator: bytes, width: int) -> int:
+def _filled(stream: BinaryIO, room: memoryview) -> int:
+    """How many bytes were read into a place: all, but at the end of the file."""
+    done = 0
+    while done < len(room) and (given := stream.readinto(room[done:])):  # type: ignore[attr-defined]
+        done += given
+    return done
+
+
+def _last_line(text: Whole, separator: bytes, width: int) -> int:
     """Just behind the last line break outside of quotes; 0 if there is none. [text_files.2]"""
     ending, known = (b"\n", len(text)) if b"\n" in text else (b"\r", len(text) - 1)  # a \n may follow the last \r
     end = text.rfind(ending, 0, known) + 1
     if text.find(b'"', 0, end) < 0:
         return end
-    letters = np.frombuffer(text, dtype=np.uint8)
-    quotes = np.flatnonzero(letters == ord('"'))
-    may_precede = np.zeros(256, dtype=np.bool_)
-    may_precede[list(separator + b'\r\n"')] = True
-    if not may_precede[letters[quotes[::2] - 1]][1 if quotes[0] == 0 else 0 :].all():
+    within = _within_quotes(np.frombuffer(text, dtype=np.uint8), separator)
+    if within is None:
         if _ends_a_line(text[:end], separator, width):
             return end
         return max((end for _, end, whole in _lines(text, separator) if whole), default=0)
-    while np.searchsorted(quotes, end) % 2:  # within quotes: before the one that opened them
-        end = text.rfind(ending, 0, int(quotes[np.searchsorted(quotes, end) - 1])) + 1
+    while end and within[end - 1 >> 3] >> (end - 1 & 7) & 1:  # before the quote that opened
+        end = text.rfind(ending, 0, text.rfind(b'"', 0, end)) + 1
     return end
 
 
-def _ends_a_line(text: bytes, separator: bytes, width: int) -> bool:
+def _within_quotes(letters: npt.NDArray[np.uint8], separator: bytes) -> npt.NDArray[np.uint8] | None:
+    """For each letter a bit, the first one lowest: whether it and those before it have an odd number of quotes; None if
+    one of odd rank follows anything but a separator, a line break or a quote. [text_files.2]"""
+    step = min(STEP, -(-len(letters) // 64) * 64)
+    quotes, fits, other = np.zeros((3, step + 1), dtype=np.bool_)  # of a step: new memory for all would take longer
+    within, carried = np.empty(-(-len(letters) // 8), dtype=np.uint8), np.uint64(0)
+    for start in range(0, len(letters), step):
+        here = letters[start : start + step]
+        quotes[len(here) : step], fits[0] = False, start == 0 or fits[step]
+        before, same = fits[1 : len(here) + 1], other[: len(here)]  # whether the next letter may be a first quote
+        before[:] = np.equal(here, ord('"'), out=quotes[: len(here)])
+        for letter in separator + b"\r\n":
+            np.logical_or(before, np.equal(here, letter, out=same), out=before)
+        found = np.packbits(quotes[:step], bitorder="little").view("<u8")
+        odd = found.copy()
+        for places in (1, 2, 4, 8, 16, 32):  # of all bits of a word at once, then from word to word
+            odd ^= odd << np.uint64(places)
+        ends = np.bitwise_xor.accumulate(odd >> np.uint64(63)) ^ carried
+        odd[0] ^= np.negative(carried)
+        odd[1:] ^= np.negative(ends[:-1])
+        carried = ends[-1]
+        if (found & odd & ~np.packbits(fits[:step], bitorder="little").view("<u8")).any():
+            return None
+        within[start // 8 : (start + step) // 8] = odd.view(np.uint8)[: len(within) - start // 8]
+    return within
+
+
+def _ends_a_line(text: Whole, separator: bytes, width: int) -> bool:
     """Whether a text ends outside of quotes: a line that is put behind it is then read as such."""
     mark, text = b"end", bytes(_utf8(memoryview(text)))
     while mark in text:
@@ -206,7 +245,7 @@ def _ends_a_line(text: bytes, separator: bytes, width: int) -> bool:
     return bool(table.num_rows) and table.column(0)[-1].as_py() == mark.decode()
 
 
-def _lines(text: bytes, separator: bytes) -> Iterator[tuple[list[bytes], int, bool]]:
+def _lines(text: Whole, separator: bytes) -> Iterator[tuple[list[bytes], int, bool]]:
     """The fields of each line, where the next one begins, and whether that is known for sure. [text_files.1]"""
     sep = re.escape(separator)
     field = re.compile(rb'(?:"([^"]*(?:""[^"]*)*)"?)?([^\r\n' + sep + rb"]*)(" + sep + rb"|\r\n|\r|\n|\Z)")
@@ -226,7 +265,7 @@ def parsed(text: memoryview, names: Sequence[str], wanted: Sequence[str], separa
     """The cells of some columns; those of lines that do not fit, and empty ones, are null. [text_files.1]"""
     odd: list[int] = []
     text = _utf8(text)
-    quoted = isinstance(text.obj, bytes) and b'"' in text.obj
+    quoted = isinstance(text.obj, Whole) and b'"' in text.obj
 
     def put_aside(row: Any) -> str:
         odd.append(row.number - 1)
@@ -277,7 +316,7 @@ def _by_arrow(
 
 def _utf8(text: memoryview) -> memoryview:
     """What is no UTF-8 is replaced first: Arrow would write of a line that does not fit, and is none, to the screen."""
-    whole = text.obj if isinstance(text.obj, bytes) else bytes(text)  # what it is part of: no copy
+    whole = text.obj if isinstance(text.obj, Whole) else bytes(text)  # what it is part of: no copy
     if whole.isascii():
         return text
     try:

@@ -122,14 +122,16 @@ def test_coverage_and_width_without_bounds(relation: Neighbours) -> None:
 def test_the_release_says_who_can_be_invisible() -> None:
     people = np.random.default_rng(0).exponential(size=3000)
     release = RankClippedMean(0.2).release(people, Seeded(0))
-    assert "people farther than" in str(release)
+    assert " people more than " in str(release)
     assert "after limiting values to between" in release.interval().about
     first, *notes = str(release).splitlines()
     assert re.match(r"mean after limiting values to between -?[\d.]+ and [\d.]+: ", first)
     whole = RankClippedMean(4.0).release(people, Seeded(0))
     assert re.match(r"mean: [\d.]+", str(whole))
-    assert "leaves at most 37% of the people" in str(whole)
-    assert re.search(r"Hardly more than \d+ people are farther than [\d.]+ from [\d.]+: twice as far out", str(whole))
+    assert "at most 37% of the people remain" in str(whole)
+    assert re.search(
+        r"hardly more than \d+ people are more than [\d.]+ away from [\d.]+; if those are twice that far", str(whole)
+    )
     assert whole.interval().about == "the population's mean"
     (price,) = (float(note.split("up to ")[1].split()[0]) for note in notes if "without such limits" in note)
     bounded = BoundedMean(-500.0, 500.0, 0.2).release(np.zeros(3000), Seeded(0))  # the advice, followed

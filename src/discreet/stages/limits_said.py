@@ -6,9 +6,10 @@ from discreet.privacy.exact import Number, show
 from discreet.stages.reach import Tail
 
 SUPPOSED: Final = (
-    "the interval allows for values that are farther out than was seen: there, it supposes, each further {0} leaves at "
-    "most 37% of the people; each further {1}, if all are on one side. Hardly more than {2} people are farther than "
-    "{3} from {4}: twice as far out on average, they would move the mean by a third of the interval's half at most"
+    "for the mean of all values the interval supposes that they become rarer outside the range that was seen: every "
+    "{0} farther out (every {1}, if all are on one side) at most 37% of the people remain. By a noisy count hardly more "
+    "than {2} people are more than {3} away from {4}; if those are twice that far away on average, they move the mean "
+    "by at most a third of the interval's half-width"
 )
 
 
@@ -16,8 +17,8 @@ def tail_notes(tail: Tail, limited: bool, epsilon: Number) -> tuple[str, ...]:
     """What the release cannot see, and what it supposes."""
     if limited or tail.hardly is None:
         return tail.unseen, unlimited(tail.size, epsilon)
-    slopes, where = (show(tail.slope), show(tail.slope * tail.steeper)), (show(tail.radius), show(tail.centre))
-    return tail.unseen, SUPPOSED.format(*slopes, round(tail.hardly), *where)
+    slopes = tuple(f"{slope:.3g}" for slope in (tail.slope, tail.slope * tail.steeper))
+    return tail.unseen, SUPPOSED.format(*slopes, round(tail.hardly), show(tail.radius), show(tail.centre))
 
 
 def unlimited(size: float, epsilon: Number) -> str:

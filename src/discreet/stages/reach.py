@@ -178,8 +178,8 @@ class Tail:
     def unseen(self) -> str:
         """Who can leave no trace, in words."""
         return (
-            f"fewer than about {self.beyond} people farther than {show(self.far)} from {show(self.centre)} can be "
-            "invisible, however far they are"
+            f"a group of fewer than about {self.beyond} people more than {show(self.far)} away from "
+            f"{show(self.centre)} can be invisible, however far away they are"
         )
 
     @property

@@ -193,8 +193,7 @@ def wanted(
                 opened=facts is None,
             )
             kinds[name] = _kind(table, name, read, asked)
-            levels = arguments.get("levels")
-            if isinstance(levels, Mapping) and name in levels:
+            if isinstance(levels := arguments.get("levels"), Mapping) and name in levels:
                 check_levels("levels", levels[name], table, name)
                 kinds[name] = "category" if read.kind == "any" else kinds[name]  # listed, so they are no numbers
         references[parameter] = reference

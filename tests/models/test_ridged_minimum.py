@@ -85,6 +85,16 @@ def _square(one: Any) -> Fraction:
     return Fraction(one.epsilon) ** 2 / CHOICE if isinstance(one, Choice) else Fraction(one.mu) ** 2
 
 
+@pytest.mark.claim("descent.2")
+@pytest.mark.claim("ridged_minimum.1")
+def test_a_row_more_does_not_decide_between_few_and_many() -> None:
+    """One that stands just where the choice would change if it read the number of rows itself."""
+    mechanism, rows = few(ADD), COMMON * 20
+    edge = next(size for size in range(40, 800) if not isinstance(mechanism._chosen(size + 1), RidgedStages))
+    assert isinstance(mechanism._chosen(edge), RidgedStages)
+    audit.check(mechanism, [Pair(rows[: edge + 1], rows[:edge])], hostile_values=False).require()
+
+
 @pytest.mark.claim("ridged_minimum.1")
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 @pytest.mark.parametrize("features", [1, 10])
@@ -104,13 +114,13 @@ def test_few_and_many_begin_with_the_same_count_and_have_the_same_parts(epsilon:
 @pytest.mark.claim("ridged_minimum.3")
 @pytest.mark.parametrize(("relation", "size"), [(ADD, 1000), (REPLACE, 1900)])
 def test_ten_features_of_a_thousand_people_have_intervals(relation: Neighbours, size: int) -> None:
-    """That hold what the first line names, though columns are far from 0, nearly the same, skewed: of 132 intervals of
-    99.9% at most 4 miss (a chance below 1e-6)."""
+    """That hold what the first line names, though columns are far from 0, nearly the same, skewed: of 66 intervals of
+    99.9% at most 3 miss (a chance below 1e-6)."""
     missed = 0
     x = columns(40_000, 0)
     y = outcomes(x, 1)
     mechanism = Descent(Features(NAMES), 1.0, 1e-6, tilted=True, neighbours=relation)
-    for seed in range(12):
+    for seed in range(6):
         chosen = np.random.default_rng(seed).integers(len(x), size=size)
         release = mechanism.release(np.column_stack([x, y])[chosen], Seeded(seed))
         assert "with a ridge" in str(release).splitlines()[0]
@@ -118,7 +128,7 @@ def test_ten_features_of_a_thousand_people_have_intervals(relation: Neighbours, 
         truth = limited(x, y, way, limit, "logit", far=True, held=held_by(release, len(x)))
         low, high = (np.append(end.coef, end.intercept) for end in (bar.low, bar.high))
         missed += int(((truth < low) | (truth > high)).sum())
-    assert missed <= 4
+    assert missed <= 3
 
 
 @pytest.mark.claim("ridged_minimum.3")

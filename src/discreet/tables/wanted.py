@@ -199,7 +199,8 @@ def wanted(
                 kinds[name] = "category" if read.kind == "any" else kinds[name]  # listed, so they are no numbers
         references[parameter] = reference
         kinds_of = tuple([table.kinds.get(name, "boolean") for name in names])
-        seen = Columns(names, kinds_of, several=not isinstance(reference, str), formula=formula)
+        terms_of: dict[str, Any] = {"several": not isinstance(reference, str), "formula": formula}
+        seen = Columns(names, kinds_of, **terms_of, condition={kinds[name] for name in names} == {"where"})
         about[parameter] = own.get(parameter, seen)
     missing, rules = _by_column(terms.missing, table), Rules(_by_column(terms.per_person, table), terms.max_rows)
     listed = arguments.get("categories") if statistic.blocks else None  # public, so they are no numbers

@@ -168,6 +168,15 @@ def test_a_balance_over_few_signs_is_held() -> None:
     assert missed(ask, 0.95) <= MISSED
 
 
+@pytest.mark.parametrize("neighbours", ["add_or_remove", "replace"])
+def test_one_person_has_an_interval(neighbours: str) -> None:
+    """Where epsilon is so large that one is enough, or a noisy number says so, no pair is left to divide by."""
+    for seed in range(3):
+        given: dict[str, Any] = {"method": "ranks", "neighbours": neighbours, "rng": Seeded(seed)}
+        low, high = discreet.paired_test([2.0], epsilon=40.0, **given).interval(0.95)
+        assert 0 <= low <= high <= 1
+
+
 def test_effects_are_named_by_the_groups_and_stay_when_stored() -> None:
     x, arm = [float(k % 50 + 15 * (k % 2)) for k in range(1000)], ["old", "new"] * 500
     release = discreet.groups_test(x, arm, epsilon=1.0, between=["new", "old"], rng=Seeded(1))

@@ -19,7 +19,8 @@ from discreet.models import logistic_loss, ridged_minimum
 from discreet.models.descent import AMPLE, Descent
 from discreet.models.design_columns import CONSTANT, DesignColumn
 from discreet.models.features import Features, framed
-from discreet.models.ridged_minimum import RidgedFit, RidgedStages, useful_part
+from discreet.models.first_frame import inverse_of
+from discreet.models.ridged_minimum import RidgedFit, RidgedStages, seen_through, useful_part
 from discreet.noise.randomness import Door, Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Gaussian, atoms, compose
@@ -119,6 +120,41 @@ def test_ten_features_of_a_thousand_people_have_intervals(relation: Neighbours, 
         low, high = (np.append(end.coef, end.intercept) for end in (bar.low, bar.high))
         missed += int(((truth < low) | (truth > high)).sum())
     assert missed <= 4
+
+
+def errors_of(way: np.ndarray, bound: np.ndarray, weight: float, tilt: float) -> tuple[np.ndarray, np.ndarray]:
+    """The squares of the errors that are stated, by sampling and by the tilt."""
+    many = len(way)
+    known: dict[str, Any] = {"reach": 1.0, "log_odds": 0.0, "size": 1.0, "share": 0.5, "why": ""}
+    none = np.zeros(many)
+    fit = RidgedFit(value=none, bias=none, way=way, bound=bound, weight=weight, tilt=tilt, **known)
+    spread = fit.spread(NAMES[: many - 1], intercept=True)
+    parts = (spread.sampling, spread.privacy)
+    return tuple(np.append(one.intercept, one.coef) ** 2 for one in parts)  # type: ignore[return-value]
+
+
+@pytest.mark.claim("ridged_minimum.3")
+def test_no_information_makes_errors_larger_than_those_that_are_stated() -> None:
+    """Whatever it is, seen with whatever noise of its size, or not at all; and some make them as large."""
+    draw, weight, tilt, close = np.random.default_rng(0), 50.0, 7.0, 1 + 1e-9
+    for trial in range(300):
+        turn, _ = np.linalg.qr(draw.normal(size=(3, 3)))
+        information = (turn * weight * 10.0 ** draw.uniform(-3, 3, 3)) @ turn.T
+        noise = draw.normal(size=(3, 3)) * 10.0 ** draw.uniform(-1, 3)
+        noise += noise.T
+        values, vectors = np.linalg.eigh(information + noise)
+        seen = seen_through(values, float(np.abs(np.linalg.eigvalsh(noise)).max()), weight)
+        bound = inverse_of(seen, vectors) if trial % 3 else np.eye(3) / weight
+        way, found = draw.normal(size=(3, 3)), np.linalg.inv(information + weight * np.eye(3))
+        sampling, privacy = errors_of(way, bound, weight, tilt)
+        assert ((way @ found @ (2 * information) @ found @ way.T).diagonal() <= sampling * close).all()
+        assert ((tilt**2 * way @ found @ found @ way.T).diagonal() <= privacy * close).all()
+    sampling, privacy = errors_of(np.eye(2), np.eye(2) / weight, weight, tilt)
+    assert sampling == pytest.approx(2 * weight / (2 * weight) ** 2)  # an information like the ridge
+    assert privacy == pytest.approx(tilt**2 / weight**2)  # none
+    sampling, privacy = errors_of(np.eye(2), np.eye(2) / (9 * weight), weight, tilt)
+    assert sampling == pytest.approx(2 / (9 * weight))
+    assert privacy == pytest.approx(tilt**2 / (9 * weight**2))
 
 
 @pytest.mark.claim("ridged_minimum.3")

@@ -20,6 +20,7 @@ from discreet.models.descent import AMPLE, Descent
 from discreet.models.design_columns import CONSTANT, DesignColumn
 from discreet.models.features import Features, framed
 from discreet.models.first_frame import inverse_of
+from discreet.models.newton_stages import NewtonStages
 from discreet.models.ridged_minimum import RidgedFit, RidgedStages, seen_through, useful_part
 from discreet.noise.randomness import Door, Seeded
 from discreet.privacy.guarantee import Neighbours
@@ -63,6 +64,27 @@ def test_audited_on_small_tables(relation: Neighbours) -> None:
     audit.check(mechanism, pairs(relation, FEW)[::2], hostile_values=False).require()
     release = mechanism.release(np.array(FEW), Seeded(1))
     assert "with a ridge" in str(release).splitlines()[0]  # all stages were seen
+
+
+@pytest.mark.claim("ridged_minimum.1")
+@pytest.mark.claim("ridged_minimum.2")
+def test_whether_there_is_a_ridge_is_decided_by_the_noisy_count() -> None:
+    """One person more, around the numbers at which it is refused, has a ridge, and has none: with equal draws either
+    way the same stages run."""
+    mechanism, many = few(ADD), COMMON * 4
+    kinds = [type(mechanism._chosen(size)) for size in range(1, len(many))]
+    first = next(size for size in range(1, len(many)) if mechanism._chosen(size).enough(size))
+    for size in (first, 1 + kinds.index(NewtonStages)):
+        near = [Pair(many[:one], many[: one + 1]) for one in (size - 2, size - 1)]
+        audit.check(mechanism, near, hostile_values=False).require()
+
+
+@pytest.mark.claim("ridged_minimum.2")
+def test_rows_with_a_missing_entry_count_nowhere() -> None:
+    mechanism = Descent(Features(("x",), bounds=(-1, 1)), 9.0, 1e-4, tilted=True, neighbours=ADD)
+    lost = [(math.nan, 1.0)] * 30 + [(0.5, math.nan)] * 5
+    found, other = (mechanism.release(np.array(rows), Seeded(3)) for rows in (FEW, [*lost, *FEW]))
+    assert found.value.coef.tolist() == other.value.coef.tolist()
 
 
 @pytest.mark.claim("ridged_minimum.1")

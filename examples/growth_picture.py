@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 DOCS: Final = Path(__file__).parent.parent / "docs"
 PICTURE: Final = DOCS / "pictures" / "growth.svg"
 ROWS: Final = (1e6, 1e7, 1e8)
-COLOURS: Final = ("#1f4e79", "#c8553d", "#d99a2b", "#4a8f6d", "#7b5aa6", "#999999", "#bbbbbb")
+COLOURS: Final = ("#1f4e79", "#c8553d", "#d99a2b", "#4a8f6d", "#7b5aa6", "#777777", "#999999", "#b0b0b0", "#c6c6c6")
 SEEN: Final = re.compile(r"([\d.]+)")
 
 

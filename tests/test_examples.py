@@ -47,7 +47,7 @@ def test_the_picture_of_growth_is_drawn_from_the_table(tmp_path: Path) -> None:
     from examples.growth_picture import PICTURE, draw, measured
 
     found = measured((ROOT / "docs" / "engines.md").read_text())
-    assert len(found) == 7
+    assert len(found) == 9
     assert all(len(cells) == 3 and None not in cells[2] for cells in found.values())
     draw(tmp_path / "growth.svg")
     assert (tmp_path / "growth.svg").read_bytes() == PICTURE.read_bytes(), "run examples/growth_picture.py again"

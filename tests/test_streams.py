@@ -241,7 +241,7 @@ def test_every_pass_over_a_stream_is_shared_by_threads(neighbours: str, monkeypa
     monkeypatch.setattr(streams_of, "processors", lambda: 2)
     monkeypatch.setattr(locate, "FEW", 0)
     monkeypatch.setattr(locate, "taken", lambda values, places: np.concatenate(list(pieces))[places])
-    pieces = np.split(np.random.default_rng(3).normal(5, 1, 3000), [7, 2000])
+    pieces: list[Floats] = np.split(np.random.default_rng(3).normal(5, 1, 3000), [7, 2000])
     alone: list[bool] = []
 
     def read() -> Iterator[Floats]:

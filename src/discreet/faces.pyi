@@ -943,14 +943,14 @@ def mean(
 ) -> Release[Any]:
     """The mean, with a confidence interval for the population's. No bounds needed.
 
-    model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
-    farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
-    records lie. It takes n * epsilon of 180; near_zero=True declares that the mean is within a hundred standard
-    deviations of 0, as it is for most measurements, and takes 120. model="gaussian" is tighter for normal data. Public
-    `bounds`, and a public `sigma`, are used when given, never read from the data. The answer is pure epsilon; with
-    delta > 0 a normal mean may be released in zCDP if that is predicted to be more accurate. The other methods are the
-    lectures' own, kept for comparison: they need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a
-    range of sigmas; "stability": no reach).
+    model=None assumes no shape. With n * epsilon^2 of some 2,000 (10,000 under "replace"; more for long tails) its
+    interval is for the mean, and allows for values farther out than can be seen; elsewhere it is for the mean of values
+    limited to a range that it names, beyond which few records lie. It takes n * epsilon of 180; near_zero=True declares
+    that the mean is within a hundred standard deviations of 0, as it is for most measurements, and takes 120.
+    model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are used when given, never read
+    from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released in zCDP if that is predicted
+    to be more accurate. The other methods are the lectures' own, kept for comparison: they need a public `reach`
+    (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
     With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
     interval is for people who were drawn in them.
@@ -1313,7 +1313,8 @@ def rate(
 
     x is each person's number of events, 0 or 1 for yes or no, or a condition, "status == 'dead'"; with `equals` an
     event is an entry that is this text, number or date. y is the time; `per=1000` tells events per 1,000 units of time.
-    No bounds are needed; public ones, a pair for each column, make the answer better. A total time near 0 is refused.
+    No bounds are needed; public ones, a pair for each column or None, make the answer better. A condition is 0 or 1. A
+    total time near 0 is refused.
 
     >>> import discreet
     >>> falls, years = [k % 10 == 0 for k in range(5000)], [1.0 + k % 3 for k in range(5000)]
@@ -2479,14 +2480,14 @@ class Asking:
     ) -> Release[Any]:
         """The mean, with a confidence interval for the population's. No bounds needed.
 
-        model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
-        farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
-        records lie. It takes n * epsilon of 180; near_zero=True declares that the mean is within a hundred standard
-        deviations of 0, as it is for most measurements, and takes 120. model="gaussian" is tighter for normal data. Public
-        `bounds`, and a public `sigma`, are used when given, never read from the data. The answer is pure epsilon; with
-        delta > 0 a normal mean may be released in zCDP if that is predicted to be more accurate. The other methods are the
-        lectures' own, kept for comparison: they need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a
-        range of sigmas; "stability": no reach).
+        model=None assumes no shape. With n * epsilon^2 of some 2,000 (10,000 under "replace"; more for long tails) its
+        interval is for the mean, and allows for values farther out than can be seen; elsewhere it is for the mean of values
+        limited to a range that it names, beyond which few records lie. It takes n * epsilon of 180; near_zero=True declares
+        that the mean is within a hundred standard deviations of 0, as it is for most measurements, and takes 120.
+        model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are used when given, never read
+        from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released in zCDP if that is predicted
+        to be more accurate. The other methods are the lectures' own, kept for comparison: they need a public `reach`
+        (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
         With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
         interval is for people who were drawn in them.
@@ -2960,7 +2961,8 @@ class Asking:
 
         x is each person's number of events, 0 or 1 for yes or no, or a condition, "status == 'dead'"; with `equals` an
         event is an entry that is this text, number or date. y is the time; `per=1000` tells events per 1,000 units of time.
-        No bounds are needed; public ones, a pair for each column, make the answer better. A total time near 0 is refused.
+        No bounds are needed; public ones, a pair for each column or None, make the answer better. A condition is 0 or 1. A
+        total time near 0 is refused.
 
         Example: session.rate("age", "bmi", epsilon=0.5)
         """

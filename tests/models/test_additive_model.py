@@ -117,6 +117,30 @@ def test_every_small_world_moves_each_column_by_one_at_most(base: int) -> None:
     assert longest >= 0.99 * ONE if abs(base) > STEPS else longest > 0.6 * ONE
 
 
+@pytest.mark.claim("additive_model.1")
+@pytest.mark.parametrize("relation", BOTH)
+def test_two_rows_are_never_farther_apart_than_claimed(relation: Neighbours) -> None:
+    """At a model that is sure of opposite things in two bins, those who are wrong move most."""
+    shapes = [np.array([-FAR, FAR, 0, 0]), np.zeros(3, dtype=np.int64)]
+    rows = [(x, town, one) for x in (-1.0, 5.0, 20.0) for town in ("a", "b") for one in ("no", "yes")]
+    found = [sums([row], 0, shapes) / ONE for row in rows]
+    pairs = itertools.combinations(found, 2) if relation is REPLACE else [(one, 0 * one) for one in found]
+    farthest = max(float(((one - other) ** 2).sum()) for one, other in pairs)
+    assert farthest <= asked(relation=relation).moved
+    assert farthest > (5.9 if relation is REPLACE else 1.9)
+
+
+@pytest.mark.claim("additive_model.3")
+def test_the_interval_allows_for_noise_and_sampling() -> None:
+    """20,000 bins that lack nothing: of 90% intervals fewer than 88.5% would have a chance below 10^-6."""
+    g, many, slope, noise = np.random.default_rng(1), 20_000, 400.0, 30.0
+    shown = Shapes(("no", "yes"), ("x",), (tuple(map(float, range(many - 2))),), (True,), np.zeros(many), 0.0)
+    residuals = g.normal(0, math.sqrt(slope + noise**2), many)
+    slopes = slope + g.normal(0, noise / 2, many)
+    low, high = (np.asarray(end.cells) for end in ShapesSpread(shown, residuals, slopes, noise=noise).interval(0.9))
+    assert 0.885 < np.mean((low <= 0) & (high >= 0)) < 0.94
+
+
 @pytest.mark.claim("binned_scores.1")
 def test_chances_and_slopes_are_those_of_the_logistic_function() -> None:
     chances, slopes = binned_scores.table()

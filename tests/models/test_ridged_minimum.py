@@ -48,10 +48,10 @@ def columns(size: int, seed: int, kind: str = "mixed") -> np.ndarray:
     return x
 
 
-def outcomes(x: np.ndarray, seed: int, spread: float = 1.0) -> np.ndarray:
+def outcomes(x: np.ndarray, seed: int, log_odds: float = 0.0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     z = (x - x.mean(axis=0)) / x.std(axis=0) @ rng.normal(size=x.shape[1])
-    return np.asarray(rng.random(len(x)) < 1 / (1 + np.exp(-spread * z / z.std())))
+    return np.asarray(rng.random(len(x)) < 1 / (1 + np.exp(-log_odds - z / z.std())))
 
 
 @pytest.mark.claim("descent.1")
@@ -108,6 +108,16 @@ def _square(one: Any) -> Fraction:
     return Fraction(one.epsilon) ** 2 / CHOICE if isinstance(one, Choice) else Fraction(one.mu) ** 2
 
 
+@pytest.mark.claim("descent.2")
+@pytest.mark.claim("ridged_minimum.1")
+def test_a_row_more_does_not_decide_between_few_and_many() -> None:
+    """One that stands just where the choice would change if it read the number of rows itself."""
+    mechanism, rows = few(ADD), COMMON * 20
+    edge = next(size for size in range(40, 800) if not isinstance(mechanism._chosen(size + 1), RidgedStages))
+    assert isinstance(mechanism._chosen(edge), RidgedStages)
+    audit.check(mechanism, [Pair(rows[: edge + 1], rows[:edge])], hostile_values=False).require()
+
+
 @pytest.mark.claim("ridged_minimum.1")
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 @pytest.mark.parametrize("features", [1, 10])
@@ -127,13 +137,13 @@ def test_few_and_many_begin_with_the_same_count_and_have_the_same_parts(epsilon:
 @pytest.mark.claim("ridged_minimum.3")
 @pytest.mark.parametrize(("relation", "size"), [(ADD, 1000), (REPLACE, 1900)])
 def test_ten_features_of_a_thousand_people_have_intervals(relation: Neighbours, size: int) -> None:
-    """That hold what the first line names, though columns are far from 0, nearly the same, skewed: of 132 intervals of
-    99.9% at most 4 miss (a chance below 1e-6)."""
+    """That hold what the first line names, though columns are far from 0, nearly the same, skewed: of 66 intervals of
+    99.9% at most 3 miss (a chance below 1e-6)."""
     missed = 0
     x = columns(40_000, 0)
-    y = outcomes(x, 1)
+    y = outcomes(x, 1, -1.2)
     mechanism = Descent(Features(NAMES), 1.0, 1e-6, tilted=True, neighbours=relation)
-    for seed in range(12):
+    for seed in range(6):
         chosen = np.random.default_rng(seed).integers(len(x), size=size)
         release = mechanism.release(np.column_stack([x, y])[chosen], Seeded(seed))
         assert "with a ridge" in str(release).splitlines()[0]
@@ -141,7 +151,7 @@ def test_ten_features_of_a_thousand_people_have_intervals(relation: Neighbours, 
         truth = limited(x, y, way, limit, "logit", far=True, held=held_by(release, len(x)))
         low, high = (np.append(end.coef, end.intercept) for end in (bar.low, bar.high))
         missed += int(((truth < low) | (truth > high)).sum())
-    assert missed <= 4
+    assert missed <= 3
 
 
 def errors_of(way: np.ndarray, bound: np.ndarray, weight: float, tilt: float) -> tuple[np.ndarray, np.ndarray]:
@@ -183,17 +193,19 @@ def test_no_information_makes_errors_larger_than_those_that_are_stated() -> None
 def test_where_the_people_show_nothing_the_interval_is_as_wide_as_the_tilt() -> None:
     """Two columns that are one another's negative: along their sum the ridge alone holds the slopes, and the interval
     is no wider than it must be. Of 200 intervals of 90% along that sum 160 to 195 hold, but for a chance of 1e-6."""
-    rng, held = np.random.default_rng(0), 0
+    rng, held, constant = np.random.default_rng(0), 0, 0.0
     mechanism = Descent(Features(("a", "b"), bounds=(-2, 2)), 1.0, 1e-6, tilted=True, neighbours=REPLACE)
     for seed in range(200):
         x = rng.normal(size=900)
-        y = rng.random(900) < 1 / (1 + np.exp(-x))
+        y = rng.random(900) < 1 / (1 + np.exp(1 - x))
         release = mechanism.release(np.column_stack([x, -x, y]), Seeded(seed))
         assert "with a ridge" in str(release).splitlines()[0]
         spread = cast(Any, release.spread)
         wide = 1.645 * math.hypot(*spread.privacy.coef)  # what sampling adds is 0 there
         held += bool(abs(sum(release.value.coef)) <= wide)
+        constant += release.value.intercept / 200
     assert 160 <= held <= 195
+    assert -1.1 < constant < -0.7  # their mean is off by 0.02 or so
 
 
 @pytest.mark.claim("descent.2")
@@ -263,15 +275,16 @@ def test_slopes_that_a_tilt_alone_makes_are_drawn_to_none_and_intervals_allow_fo
     yes = np.random.default_rng(1).random(1000) < 0.5
     mechanism = Descent(Features(NAMES), 1.0, 1e-6, tilted=True, neighbours=ADD)
     flat = [mechanism.release(np.column_stack([x, yes]), Seeded(seed)) for seed in range(6)]
-    lengths = [float(np.linalg.norm(one.value.coef)) for one in flat]
-    assert sum(length < 0.1 for length in lengths) >= 4  # .25 or so without
+    told = sum(float(np.abs(one.value.coef).sum()) for one in flat)
+    drawn_off = sum(float(cast(Any, one.spread).bias[1:].sum()) for one in flat)
+    assert told < drawn_off  # less than half of what the tilts made is left
     for one in flat:
         bar = one.interval(0.95)
         assert ((bar.low.coef < 0) & (bar.high.coef > 0)).all()
     theta = np.array([0.2, -0.1])
     places: Any = ((CONSTANT, DesignColumn("x"), DesignColumn("y")), np.zeros(2), np.array([1.0, 0.5]))
     terms: dict[str, Any] = {"weight": 100.0, "reach": 1.5, "log_odds": 0.3, "size": 900.0}
-    for tilt in (1.0, 25.0, 100.0):
+    for tilt in (1.0, 30.0, 100.0):
         fit = RidgedFit.of(places, theta, np.eye(2), 200.0, np.eye(2) / 100, tilt=tilt, **terms)
         part = useful_part(theta, 200.0, 100.0, tilt)
         assert fit.value == pytest.approx([0.3 + part * 0.2, part * -0.1 / 0.5])
@@ -279,4 +292,4 @@ def test_slopes_that_a_tilt_alone_makes_are_drawn_to_none_and_intervals_allow_fo
         spread = fit.spread(("x",), intercept=True)
         wide = spread.interval(0.95).high.coef[0] - spread.value.coef[0]
         assert wide >= (1 - part) * 0.2 + 1.64 * spread.errors[1]
-    assert 0 < useful_part(theta, 200.0, 100.0, 25.0) < 1
+    assert 0 < useful_part(theta, 200.0, 100.0, 30.0) < 1

@@ -146,7 +146,7 @@ def test_groups_and_found_categories(bound: Binds, head: str) -> None:
     assert ages["forecast"]["rows"] == 200
     assert found["budget"]["this"]["delta"] == 1e-5
     assert "3 releases" in composition(made.priced)
-    assert "The groups were found: those with few people are not shown." in found["assumptions"]
+    assert "The groups were found: those with few patients are not shown." in found["assumptions"]
     assert json.loads(to_json(found)) == found
     assert "<h1>A small study</h1>" in page(found)
     assert to_csv(found).count("\n") >= 7

@@ -21,7 +21,7 @@ def test_notes_and_refusals_of_a_session_speak_of_its_unit() -> None:
 
 def test_functions_speak_of_rows() -> None:
     found = discreet.mean([float(k % 50) for k in range(5000)], epsilon=1.0, rng=discreet.Seeded(1))
-    assert any(" rows farther than " in note for note in found.provenance.notes)
+    assert any(" rows more than " in note for note in found.provenance.notes)
     refused = discreet.quantile([1.0] * 20, 0.5, epsilon=0.01, rng=discreet.Seeded(1)).refusal or ""
     assert " rows, by a noisy count" in refused
     assert "people" not in refused

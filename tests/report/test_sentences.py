@@ -49,8 +49,9 @@ def test_decisions_are_said_with_care() -> None:
     assert "not rejected (which does not show" in decision(0.0501)
     assert "p < 0.0001" in decision(0.0)
     assert decision(float("nan")) == "there is no p-value."
-    assert "(test that the mean of values limited to " in said("test_mean")
-    assert " is 26 (two-sided)): p" in said("test_mean")
+    assert ", test that the mean of values limited to " in said("test_mean")
+    assert " is 26 (two-sided): p" in said("test_mean")
+    assert "The limited mean is " in said("test_mean")
 
 
 def test_refusals_give_their_reason() -> None:

@@ -136,6 +136,8 @@ def test_no_name_makes_another_history(world: World) -> None:
             f"{name} may sign in as analyst"
         ]
     assert len(world.desk.accounts.history(world.person("ann"))) == 1
+    reset(world)
+    assert len(world.desk.people.history("an_", most=1)) == 1, "what was done to others takes no place"
 
 
 @pytest.mark.claim("accounts.1")

@@ -122,13 +122,16 @@ def test_coverage_and_width_without_bounds(relation: Neighbours) -> None:
 def test_the_release_says_who_can_be_invisible() -> None:
     people = np.random.default_rng(0).exponential(size=3000)
     release = RankClippedMean(0.2).release(people, Seeded(0))
-    assert "people farther than" in str(release)
+    assert " people more than " in str(release)
     assert "after limiting values to between" in release.interval().about
     first, *notes = str(release).splitlines()
     assert re.match(r"mean after limiting values to between -?[\d.]+ and [\d.]+: ", first)
-    whole = RankClippedMean(1.0).release(people, Seeded(0))
+    whole = RankClippedMean(4.0).release(people, Seeded(0))
     assert re.match(r"mean: [\d.]+", str(whole))
-    assert "leaves at most 37% of the people" in str(whole)
+    assert "at most 37% of the people remain" in str(whole)
+    assert re.search(
+        r"hardly more than \d+ people are more than [\d.]+ away from [\d.]+; if those are twice that far", str(whole)
+    )
     assert whole.interval().about == "the population's mean"
     (price,) = (float(note.split("up to ")[1].split()[0]) for note in notes if "without such limits" in note)
     bounded = BoundedMean(-500.0, 500.0, 0.2).release(np.zeros(3000), Seeded(0))  # the advice, followed
@@ -241,7 +244,7 @@ def test_a_centre_beside_the_data_is_refused_as_far_as_the_number_of_rows_may_be
     shares = stages(1.0, 10_000, ADD)
     tail = Tail(0.0, 96.0, 96.0, 100, 0.0, 0.0, 20.0, 10_000, 2.0, shares)
     for off, refused in ((0.0, False), (0.1, True)):
-        found = tail_mean(np.full(10_000, 70.0), tail, 1.0, neighbours=ADD, rng=Seeded(1), off=off)
+        found = tail_mean(np.full(10_000, 70.0), tail, neighbours=ADD, rng=Seeded(1), off=off)
         assert (found == NOWHERE) == refused
 
 

@@ -26,7 +26,10 @@ VALUES: tuple[Any, ...] = (
     *((0.0, 0.0), (3.0, 0.0), (0.0, 5.0), (1e300, 1e300), (math.inf, 1.0), (-math.inf, -math.inf)),
     *((math.nan, 1.0), (5e-324, -0.0), None, (1.0,), "ab", (None, "x")),
 )
-BOUNDS: tuple[Any, ...] = (None, ((0.0, 5.0), (0.0, 5.0)), ((-1.0, 2.0), (1.0, 3.0)))
+BOUNDS: tuple[Any, ...] = (
+    *(None, ((0.0, 5.0), (0.0, 5.0)), ((-1.0, 2.0), (1.0, 3.0))),
+    *((None, (0.0, 5.0)), ((0.0, 5.0), None)),
+)
 
 
 def world(relation: Neighbours) -> list[audit.Pair]:
@@ -166,3 +169,17 @@ def test_events_may_be_a_condition_or_an_entry() -> None:
     assert equal.value == pytest.approx(plain.value, rel=0.02)
     assert told.interval().about == equal.interval().about
     assert "rate of state == 'dead' to years" in str(told)
+
+
+@pytest.mark.parametrize("relation", BOTH)
+def test_a_condition_that_few_meet_has_a_rate(relation: Neighbours) -> None:
+    """It is 0 or 1: no range has to be found for it, which for few would be nothing."""
+    table = {
+        "state": [("dead" if k % 25 == 0 else "well") for k in range(12_000)],
+        "years": [1.0 + k % 5 for k in range(12_000)],
+    }
+    for seed in range(5):
+        with discreet.open(table, budget=9.0, ledger=":memory:", neighbours=relation, rng=Seeded(seed)) as session:
+            found = session.rate("state == 'dead'", "years", epsilon=1.0, per=300)
+        assert "limited to [0, 1] " in found.interval().about
+        assert 3.2 < found.value < 4.8

@@ -183,9 +183,9 @@ def write(dossier: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def stored_report(file: Path) -> Report:
-    """The report in a file; BadInput if there is none."""
+    """The report in a file, or in the folder of a release; BadInput if there is none."""
     try:
-        return from_json(file.read_bytes())
+        return from_json((file / "results.json" if file.is_dir() else file).read_bytes())
     except OSError as error:
         raise BadInput(f"{file} cannot be read: {error.strerror}; give the results.json of a release") from None
 
@@ -270,7 +270,9 @@ def show_answers(dossier: dict[str, Any], written: list[Path], *, again: bool = 
                 console.print(Text(f"  {label(group['key'])} was refused: {group['release']['refusal']}."))
     budget = dossier["budget"]
     left = budget["left"]
-    spent = "Spent then:" if again else "Spent"
+    kept = str(budget.get("composition") or "")
+    grown = not again and " stored before" in kept  # a plan that had fewer releases then
+    spent = "Spent then:" if again else f"{kept}\nIn all" if grown else "Spent"
     console.print(
         f"\n{spent} epsilon {show(budget['this']['epsilon'])}, delta {show(budget['this']['delta'])}"
         + (f"; left: epsilon {show(left['epsilon'])}, delta {show(left['delta'])}." if left else ".")

@@ -50,10 +50,13 @@ Accuracy
     minimum: with a frame and an information that cost nothing, and all of epsilon for the tilt, its deviation is
     2 R sqrt(5) / epsilon with R of at least sqrt(4), 9 to 10, beside one of sampling of sqrt(.029 n) = 12: 1.26 to
     1.31 times; with the share of .6 that it has, 1.8 to 1.9. ADD_OR_REMOVE has half of that noise, and 1.24 to 1.29.
+    Of 200 tables each the root of the mean square is 1.77 and 1.35 times, the median error 1.7 and 1.3 times.
     Slopes that promise less than the mean outcome are refused where the noise has the larger part of the errors. Of
     Poisson models of 3 features and 1,500 people, 50 tables each with linear parts of a deviation of .16, .32, .4 and
     .64, 22 answers would predict worse than the mean; 7 of them are left, and 25 of 122 better ones are lost. At 5,000
     people none is worse, and 1 of 73 is lost. The rest look useful by chance: a large error looks like a large slope.
+    A noisy sum of what each person gains, cut at 1, told them apart no better with 3% of mu^2: of 69 tables as above it
+    left 6 of 13 worse answers where it lost 9 useful ones, this rule 2 where it loses 12.
 Source
     models/glm_stages.py; models/least_squares.py for the errors.
 """

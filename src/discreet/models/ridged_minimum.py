@@ -34,8 +34,7 @@ Why
     q = a'B^-1 a where B is positive, and at most |a|^2 / r. Then the parts are at most t^2 q / r and DOUBLED q.
     [ridged_minimum.4] With an information of h in all directions errors alone make |theta|^2 p (t^2 + h) / (h + r)^2 on
     average, and the gain of s theta over none is s A - s^2 h |theta|^2 / 2, A = (h + r) (|theta|^2 - that): most for
-    s = A / (h |theta|^2), if that is not above 1. FEIGNED times as much is taken for made by errors, as a gain that is
-    not there costs more than one that is missed. It reads released numbers, and s theta is (1 - s) theta from what
+    s = A / (h |theta|^2), if that is not above 1. It reads released numbers, and s theta is (1 - s) theta from what
     intervals are about.
 Needs
     Public numbers for which r is at most LEAST of the number of rows, centres and units are seen: 680 rows of ten
@@ -76,7 +75,6 @@ LOUDEST: Final = 0.5  # what the tilt may move linear parts by, in the mean squa
 LEAST: Final = 0.25  # of the rows: so many the ridge may weigh as
 CENTRED: Final = 30.0  # rows times epsilon that find a centre, twice that where rows are replaced
 SEEN: Final = 0.3  # of the rows, as many as must be seen in an octave
-FEIGNED: Final = 1.5  # times the length that errors make on average: of theta that is of some use
 DOUBLED: Final = 2.0  # times what the model says of them, squared residuals [ridged_minimum.3]
 ABOUT: Final = (
     "the population's coefficients with a ridge of {:.3g} for as many rows, those far out weighing less, each by itself"
@@ -242,11 +240,11 @@ def useful_part(theta: Floats, slope: float, weight: float, tilt: float) -> floa
     """The part of theta with which predictions are expected to be best, if the information is `slope` in all
     directions; none where errors alone would look as large. [ridged_minimum.4]
 
-    >>> useful_part(np.array([0.5, 0.5]), 200.0, 150.0, 20.0), useful_part(np.array([0.1, 0.02]), 200.0, 150.0, 20.0)
+    >>> useful_part(np.array([0.5, 0.5]), 200.0, 150.0, 20.0), useful_part(np.array([0.05, 0.02]), 200.0, 150.0, 20.0)
     (1.0, 0.0)
     """
     square, both = float(theta @ theta), slope + weight
-    told = both * (square - FEIGNED * len(theta) * (tilt**2 + slope) / both**2)
+    told = both * (square - len(theta) * (tilt**2 + slope) / both**2)
     return min(1.0, max(0.0, told / max(slope * square, 1e-300)))
 
 

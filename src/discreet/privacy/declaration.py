@@ -80,7 +80,7 @@ class Columns:
 
     `named` is False for an array, whose columns are called x0, x1 and so on. `size` is the number of people of a
     sample whose members are public, else None. `formula` is the text of one, whose columns these are. `frame`: they
-    came as a data frame.
+    came as a data frame. `condition`: it is one, 1 for whom it holds, else 0.
     """
 
     names: tuple[str, ...]
@@ -90,6 +90,7 @@ class Columns:
     size: int | None = None
     formula: str | None = None
     frame: bool = False
+    condition: bool = False
 
     @property
     def name(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
-from discreet.privacy.exact import is_number, show
+from discreet.privacy.exact import show
 
 Floats = npt.NDArray[np.float64]
 FEW: Final = 6  # numbers in a line; more are cut
@@ -364,51 +364,3 @@ class Shares(Binned):
 
     def _said(self, number: Any) -> str:
         return f"{number:.2%}"
-
-
-@dataclass(frozen=True, slots=True)
-class TestResult(Described):
-    """A statistic and its p-value, which is at most a with probability at most a if the null hypothesis is true.
-
-    `effect` says how large what was tested is, where there is a number for it, and `measure` what it is: that number is
-    what the interval of the release is about.
-    """
-
-    __test__ = False  # for pytest, whose tests begin like this
-
-    statistic: float
-    p_value: float
-    effect: float | None = None
-    measure: str = ""
-
-    def _entries(self) -> list[tuple[str, Any]]:
-        return self._tested if self.effect is None else [(self.measure, self.effect)]
-
-    @property
-    def _tested(self) -> list[tuple[str, Any]]:
-        return [("p-value", self.p_value), ("statistic", self.statistic)]
-
-    @property
-    def rest(self) -> list[tuple[str, Any]]:
-        """What has no error bar, where the effect has one."""
-        return [] if self.effect is None else self._tested
-
-    def decide(self, level: float) -> bool:
-        """Whether to reject the null hypothesis at this level."""
-        if not is_number(level) or not 0 < level < 1:
-            raise BadInput(f"the level is {level!r}; it must be between 0 and 1, for example 0.05")
-        return self.p_value <= level
-
-    def describe(self) -> str:
-        """What it decides at 5%."""
-        done = "is rejected" if self.decide(0.05) else "is not rejected (which does not show that it is true)"
-        return f"The p-value is {self.p_value:.3g}: at the 5% level the null hypothesis {done}."
-
-    def with_effect(self, said: str) -> str:
-        """The p-value, and the effect as it is said."""
-        return f"p = {self.p_value:.4g}; {self.measure}: {said}"
-
-    def __str__(self) -> str:
-        if self.effect is not None:
-            return self.with_effect(show(self.effect))
-        return f"p = {self.p_value:.4g} (statistic {self.statistic:.6g})"

@@ -16,9 +16,9 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.errors import BadInput
-from discreet.privacy.value_arrays import Array, Counts, Floats, Matrix, Scalar, Shares, TestResult, Vector, label
+from discreet.privacy.value_arrays import Array, Counts, Floats, Matrix, Scalar, Shares, Vector, label
 from discreet.privacy.value_classes import ClassCoefficients, ClassCounts
-from discreet.privacy.value_comparison import Comparison
+from discreet.privacy.value_comparison import Comparison, TestResult
 from discreet.privacy.value_components import Components
 from discreet.privacy.value_curves import StepCurve
 from discreet.privacy.value_models import (

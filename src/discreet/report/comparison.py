@@ -18,7 +18,7 @@ from typing import Any, Final
 from discreet.errors import BadInput
 from discreet.privacy.intervals import NamedNumber, Shown
 from discreet.privacy.values import Clusters, Components, Counts, Density, TestResult, label
-from discreet.report.questions import in_words
+from discreet.report.questions import in_words, named
 from discreet.report.record import Report, ReportEntry
 from discreet.report.sentences import spelled
 
@@ -142,7 +142,7 @@ def _changes(old: ReportEntry, new: ReportEntry) -> tuple[list[Change], list[str
         low, high = difference(earlier, row)
         both = then.interval.population or shown.interval.population
         values = (float(earlier.value or 0), float(row.value or 0))
-        found.append(Change(in_words(new.asked), _name(key, row), *values, low, high, both))
+        found.append(Change(in_words(named(new.asked)), _name(key, row), *values, low, high, both))
     left += [f"{_name(key, row)} is only in the old report" for (key, _), (row, _) in before.items()]
     if not found and not left:
         left.append("refused, or of a kind whose difference is no number")

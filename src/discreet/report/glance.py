@@ -133,5 +133,5 @@ def answers_in_words(record: dict[str, Any]) -> list[str]:
             " ".join(filter(None, (line.name, line.value, line.interval and f"[{line.interval}]")))
             for line in lines_of(entry)
         ]
-        found.append((f"{in_words(entry.asked)}: " if several else "") + "; ".join(told))
+        found.append((f"{in_words(named(entry.asked))}: " if several else "") + "; ".join(told))
     return found

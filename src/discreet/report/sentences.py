@@ -150,6 +150,7 @@ def _rounded(value: float, places: int, way: str) -> str:
 
 
 NAMED: Final = 6  # more than so many numbers are not read out
+QUESTIONS: Final = ("how", "what", "when", "where", "which", "who")
 SEEDED: Final = "Not for publication: the noise was seeded and can be subtracted."
 
 
@@ -371,9 +372,9 @@ def _capital(text: str) -> str:
 
 def _opened(asked: str) -> str:
     """The question as the subject of a sentence."""
-    if asked.endswith("?"):
-        return f"{_capital(asked)} The answer"
     first = asked.split(" ", 1)[0].lower()
+    if asked.endswith("?") or first in QUESTIONS:
+        return f"{_capital(asked.rstrip('?'))}? The answer"
     return _capital(asked) if first in {"the", "a", "an"} else f"The {asked}"
 
 

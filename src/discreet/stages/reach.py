@@ -4,8 +4,8 @@ Releases
     A median c, or none where the centre is public. `far`: a distance of a grid that about m0 records exceed. `body`:
     one of the grid, at most `far`, that about half of the records exceed. `up` and `down`: the noisy numbers of records
     above c + far and below c - far. If `far` is 0, one more search for a distance that fewer records exceed, in place
-    of the body. Everything else is made of these: the slope of the tail, a radius, and how much the mean of values
-    clipped there may fall short.
+    of the body. From these follow the slope of the tail and a radius R. `past`, where n epsilon and n epsilon^2 are
+    large: the noisy number of records farther than the last grid point up to R.
 Promise
     [reach.1] Pure epsilon under both relations, together with the noise on sums that is drawn with what is left: the
          parts are exact fractions that sum to epsilon, whatever was found.
@@ -15,10 +15,13 @@ Promise
     [reach.4] Each side's share of the mean beyond R is at most its `allowance` if its tail beyond `far` is no heavier
          than an exponential distribution of the slope that was found; on the side where all far records are, of 2 to
          2.5 times that slope.
+    [reach.5] A mean is `allowed` to be that of all values if 1.5 scales of noise more records than were counted, twice
+         as far out as R on average, would move it by no more than a third of half its interval.
 Why
-    [reach.1] Adaptive composition: [locate.1], [reach.2], and counts of which one record moves one by 1 (both, one up
-    and one down, under REPLACE): 1 or 2 in L1, [additive.1]. Each allocation is of the whole epsilon, and two that
-    begin with the same parts differ only after these were released ([allocation.1]).
+    [reach.1] Adaptive composition: [locate.1], [reach.2], counts of which one record moves one by 1 (both, one up and
+    one down, under REPLACE), 1 or 2 in L1, and one more count, which a record moves by 1 under both: [additive.1]. Each
+    allocation is of the whole epsilon, and two that begin with the same parts differ only after these were released
+    ([allocation.1]).
     [reach.2] Let N_j be the number of records at a distance greater than t_j, a grid point, and N_-1 infinite. The
     score of t_j is max(0, N_j - m, m - N_(j-1)), cut at a fixed height, plus a number that no record changes. Adding a
     record raises each N_j by 0 or 1. With m fixed the score moves by at most 1; with m = q n, by at most max(q, 1 - q)
@@ -29,13 +32,19 @@ Why
     [reach.4] If P(d > far + x) <= P(d > far) e^(-x / a), the mean excess beyond R is at most P(d > far) a
     e^(-(R - far) / a): integrate. Nobody can see fewer than about 1 / epsilon people: the slope is read off the ranks
     between a half and m0, and that the tail goes on so is an assumption, which the release states.
+    [reach.5] That assumption is false for many a column, which no slope tells; the number beyond R does, and beyond a
+    grid point before R there are no fewer. A Pareto tail of index 2, the limit of those with a variance, exceeds R by R
+    on average: (R / t)^2 integrates to R. A noisy number is too small by 1.5 scales once in nine times. So in tails no
+    heavier the mean is off by a third of half its interval at most, and 95% of intervals come to 90% at worst, to 94%
+    if the index is 3. Records far beyond 2 R, and too few to be counted, can still be missed.
 Needs
-    n epsilon of 180, twice that under REPLACE, for a centre up to a million standard deviations from 0: (share / 2) n
-    epsilon must exceed about 25 nats there and 9 near 0; 120 where the mean is declared to be within a hundred standard
-    deviations of 0: 14 nats. m0 = 28 / (share epsilon), or a third of the records.
+    n epsilon of 180, twice that under REPLACE, for a centre up to a million standard deviations from 0: 25 nats of
+    (share / 2) n epsilon, and 9 near 0; 120 where the mean is declared to be within a hundred: 14 nats. m0 = 28 /
+    (share epsilon), or a third of the records.
 Accuracy
     R leaves about sqrt(2) b records beyond it, b the scale of the noise on a sum of values in [-1, 1]: there bias and
-    noise are of one size. `far` overshoots the data once in some 10,000 runs: e^-14 over the prior of one grid point.
+    noise are of one size. With `past` it is wider, if its noise is still below 0.3 standard errors of sampling. `far`
+    overshoots the data once in some 10,000 runs: e^-14 over the prior of one grid point.
 Source
     Huang, Liang and Yi 2021 and Dong and Yi 2023 search for the clip that balances bias and noise; here two ranks
     extrapolate to it, for a rank so far out cannot be searched among all floats.
@@ -43,7 +52,7 @@ Source
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -57,6 +66,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import enough, fitting_bits
+from discreet.stages.distance_grid import LN2, PARTS, TOP, body_prior, edge, far_prior
 from discreet.stages.locate import middle, sided_cells
 from discreet.tables.streams import Numbers
 
@@ -66,18 +76,20 @@ NATS: Final = 14  # m0 = 2 NATS / epsilon: an overshoot of all records weighs e^
 PLACED, SPREAD, INNER = 60, 300, 40  # n epsilon that the centre, the far distance and the body would like
 AGAIN: Final = Fraction(1, 4)  # the share of a second search, where nearly all records are at the centre
 SIDES, SQUARE = Fraction(1, 20), Fraction(1, 20)
-PARTS: Final = 3  # binary digits: eight grid points in each octave
-TOP: Final = (2047 << PARTS) - 8 * 27  # grid points: up to 1e300
+TELLING, TOLD = 900, 1000  # n epsilon and n epsilon^2, per unit of what one person moves, to ask who is beyond it
+PAST, MOST_PAST = Fraction(1, 4), Fraction(1, 2)  # of what is left for sums
+SCALES: Final = 1.5  # of the noise on that number: so many more may be there
+SHIFT: Final = 1 / 3  # of half an interval, by which those beyond the radius may move the mean
+QUIET, USUAL = 0.3, 1.25  # standard errors of noise that go unnoticed; median distances in a deviation, at least
 GRAIN: Final = 384  # parts of a record in which scores are counted: halves and thirds are whole
 ENDED: Final = 0.4  # of the records expected beyond the far distance
+FEW: Final = 0.02  # of all records: if no more may differ from the centre it stands for them
 CUT: Final = 100  # nats at which scores are cut
-AT_ZERO, WITHIN = 0.25, 0.03  # the prior of the distance 0: of the far one, and of the body
 ENDLESS: Final = "the data reach beyond 1e299; rescale them, or give public bounds"
-SUPPOSED: Final = (
-    "the interval allows for values that are farther out than was seen: there, it supposes, each further {0} leaves at "
-    "most 37% of the people; each further {1}, if all are on one side"
+RARE: Final = (
+    "all but {} of about {} people have the value {}: too few differ to see how far. Ask for the share of those who "
+    "differ (proportion), give public bounds=(low, high), bring more rows, or ask for a larger epsilon"
 )
-LN2: Final = math.log(2)
 Steps = npt.NDArray[np.int64]
 
 
@@ -89,21 +101,26 @@ def stages(
     placed: bool = False,
     near_zero: bool = False,
     again: bool = False,
-    last: Mapping[str, Share] | None = None,
+    last: Mapping[str, Share | None] | None = None,
 ) -> Allocation:
     """The costs of the search and, with what is left, those of the sums: unless others are given, a mean and a square.
     `size` is public or was released, and so is the centre where it is `placed`; `near_zero` is public. [reach.3]"""
     moved = sides_moved(neighbours)
     most = "7/25" if near_zero else "19/100" if moved == 1 else "1/4"
-    body = _share(INNER * moved, size, epsilon, "3/100", "3/50")
-    return Allocation.of(epsilon).split(
-        centre=None if placed else Share(_share(PLACED * moved, size, epsilon, "1/25", most), Choice),
-        scale=Share(_share(SPREAD, size, epsilon, "3/20", "7/25"), Choice),
-        again=Share(AGAIN, Choice) if again else None,
-        body=None if again else Share(body, Choice),
-        sides=Share(2 * SIDES if again else SIDES),
-        **(last or {"square": Share(SQUARE), "mean": Share()}),
-    )  # [reach.1]
+    search: dict[str, Share | None] = {
+        "centre": None if placed else Share(_share(PLACED * moved, size, epsilon, "1/25", most), Choice),
+        "scale": Share(_share(SPREAD, size, epsilon, "3/20", "7/25"), Choice),
+        "again": Share(AGAIN, Choice) if again else None,
+        "body": None if again else Share(_share(INNER * moved, size, epsilon, "3/100", "3/50"), Choice),
+        "sides": Share(2 * SIDES if again else SIDES),
+    }
+    if last is None:
+        left = 1 - SQUARE - sum(share.of for share in search.values() if share and share.of)
+        each = exact(epsilon) / moved
+        asked = size * each >= TELLING and size * each**2 >= TOLD
+        past = Share(left * min(PAST + size * each**2 / 10_000, MOST_PAST)) if asked else None
+        last = {"past": past, "square": Share(SQUARE), "mean": Share()}
+    return Allocation.of(epsilon).split(**search, **last)  # [reach.1]
 
 
 def _share(nats: int, size: int, epsilon: Number, least: str, most: str) -> Fraction:
@@ -125,9 +142,10 @@ def sides_moved(neighbours: Neighbours) -> int:
 class Tail:
     """What was found; all of it was released, or is public.
 
-    `beyond` records are expected to be further than `far`, `up` and `down` were counted, with noise of scale `doubt`;
-    `body` is 0 where at least half of the records are at the centre, `far` where nearly all are. `size` is the number
-    of records, `noise` the scale of the noise on a sum of values in [-1, 1], and `stages` what search and sums cost.
+    `beyond` records are expected to be further than `far`, `up` and `down` were counted, with noise of scale `doubt`,
+    and `past` beyond the radius, if that was asked; `body` is 0 where at least half of the records are at the centre,
+    `far` where nearly all are. `size` is the number of records, `noise` the scale of the noise on a sum of values in
+    [-1, 1], and `stages` what search and sums cost.
     """
 
     centre: float
@@ -140,6 +158,7 @@ class Tail:
     size: int
     noise: float
     stages: Allocation
+    past: float | None = None
 
     @property
     def endless(self) -> bool:
@@ -148,20 +167,19 @@ class Tail:
 
     @property
     def rare(self) -> str | None:
-        """Why there is no telling how far the data reach, if nearly all of them are at the centre: but not all."""
-        if self.far or self.counted <= 5 * self.doubt:
+        """Why there is no telling how far the data reach, if nearly all are at the centre, and others may be."""
+        clear, most = self.counted > 5 * self.doubt, self.counted + SCALES * self.doubt
+        if self.far or (not clear and most <= FEW * self.size):
             return None
-        return (
-            f"all but about {round(self.counted)} of about {self.size} people have the value {show(self.centre)}: too "
-            "few differ to see how far. Give public bounds=(low, high), bring more rows, or ask for a larger epsilon"
-        )
+        differ = f"about {round(self.counted)}" if clear else f"hardly more than {round(most)}"
+        return RARE.format(differ, self.size, show(self.centre))
 
     @property
     def unseen(self) -> str:
         """Who can leave no trace, in words."""
         return (
-            f"fewer than about {self.beyond} people farther than {show(self.far)} from {show(self.centre)} can be "
-            "invisible, however far they are"
+            f"a group of fewer than about {self.beyond} people more than {show(self.far)} away from "
+            f"{show(self.centre)} can be invisible, however far away they are"
         )
 
     @property
@@ -225,7 +243,28 @@ class Tail:
         """Where bias and noise are of one size; at most eight times `far`, less where little of the tail was seen."""
         left = max(self.counted, self.doubt / 4) if self.ended else self.beyond
         further = self.slope * max(0.0, math.log(left / (math.sqrt(2) * self.noise)))
-        return min(min(8.0, 4.5 * self._depth) * self.far, self.far + further)
+        return min(min(8.0, 4.5 * self._depth) * self.far, max(self.far + further, self._quiet))
+
+    @property
+    def _quiet(self) -> float:
+        """A radius whose noise is small beside the sampling error; 0 where nothing would be gained."""
+        if "past" not in self.stages or self.ended or not self.far:
+            return 0.0
+        body, a = self.body / self.far, self.slope / self.far
+        squares = body**2 / 2 + self.beyond / self.size * (1 + 2 * a + 2 * a**2)
+        return QUIET * max(USUAL * body, math.sqrt(squares)) * math.sqrt(self.size / 2) / self.noise * self.far
+
+    @property
+    def hardly(self) -> float | None:
+        """Hardly more records than this are beyond the radius; None where nobody asked. [reach.5]"""
+        scale = 1 / float(self.stages.part("past", Laplace).epsilon) if "past" in self.stages else 0.0
+        return None if self.past is None else max(self.past, 0.0) + SCALES * scale  # [reach.5]
+
+    def allowed(self, half: float) -> tuple[float, float] | None:
+        """How far the mean may be below and above that of clipped values with half such an interval; None: too far."""
+        if self.hardly is None or self.hardly / self.size * self.radius > SHIFT * half:  # [reach.5]
+            return None
+        return self.allowance
 
     @property
     def limited(self) -> dict[str, Any]:
@@ -239,22 +278,9 @@ class Tail:
         """Whether the centre cannot be the median of records of this deviation whose mean is so far from it."""
         return shift >= 0.75 * self.far and (self.body >= 0.8 * self.far or shift >= 1.4 * deviation)
 
-    def gap(self, shift: float, deviation: float) -> bool:
-        """Whether the radius may lie between a centre, at which most records are, and the others; clipped records are
-        so far from it on average, and have this deviation. In units of the radius their squares sum to no less than the
-        number beyond it, and so do they themselves, all on one side: both sums are alike if none is between. And those
-        beyond `far` are no fewer than the squares less the others' largest share of them."""
-        one, root = shift / self.radius, math.hypot(shift, deviation) / self.radius
-        first, second = self.size * one, self.size * root**2
-        seen = max(self.counted, second - first * self.far / self.radius)
-        if self.body or seen <= ENDED * self.beyond:
-            return False
-        many = 0.8 * min(self.beyond, seen)
-        return second > many or (first > many and second > first / 2)
-
     @property
     def allowance(self) -> tuple[float, float]:
-        """By how much the mean may be below and above the mean of values clipped at the radius. [reach.4]"""
+        """How far it may be below and above if the tail is exponential beyond `far`. [reach.4]"""
         share = max(self.counted, self.doubt) if self.ended else self.beyond
 
         def excess(slope: float) -> float:
@@ -273,7 +299,7 @@ def find_tail(
     rng: Randomness,
     centre: float | None = None,
     by: str = "mean",
-    last: Mapping[str, Share] | None = None,
+    last: Mapping[str, Share | None] | None = None,
     times: float = 1.0,
     near_zero: bool = False,
 ) -> Tail:
@@ -312,28 +338,13 @@ def find_tail(
     )  # [reach.1]
     noise = times * (moved if by == "mean" else 1) / float(plan.part(by, Laplace).epsilon)
     doubt = moved / float(of_sides.epsilon)
-    return Tail(centre, edge(place), edge(body), few, up, down, doubt, size, noise, plan)
-
-
-def tail_notes(tail: Tail, limited: bool, epsilon: Number) -> tuple[str, ...]:
-    """What the release cannot see, and what it supposes."""
-    if limited:
-        return tail.unseen, unlimited(tail.size, epsilon)
-    return tail.unseen, SUPPOSED.format(show(tail.slope), show(tail.slope * tail.steeper))
-
-
-def unlimited(size: float, epsilon: Number) -> str:
-    """How to get the mean of all values, and its price."""
-    price = show(3 / (float(epsilon) * max(size, 1.0)))  # the 95% point of Laplace noise
-    return (
-        "for the mean without such limits give public bounds: with bounds=(low, high) the noise adds up to "
-        f"{price} times (high - low) to either side"
-    )
-
-
-def edge(place: int) -> float:
-    """The grid point of this number: 0, then eight in every octave."""
-    return float(np.array([place << (52 - PARTS)], dtype=np.int64).view(np.float64)[0])
+    tail = Tail(centre, edge(place), edge(body), few, up, down, doubt, size, noise, plan)
+    if "past" not in plan:
+        return tail
+    of_past = plan.part("past", Laplace)
+    bits, last_up_to = fitting_bits(of_past), int(np.float64(tail.radius).view(np.int64)) >> (52 - PARTS)
+    found = rng.blur(int(above[min(last_up_to, TOP - 1)]) << bits, sensitivity=1 << bits, cost=of_past)  # [reach.1]
+    return replace(tail, past=found / 2**bits)
 
 
 def farther(values: Numbers, centre: float) -> tuple[Steps, Steps]:
@@ -348,24 +359,6 @@ def farther(values: Numbers, centre: float) -> tuple[Steps, Steps]:
 def beside(sides: tuple[Steps, Steps], place: int) -> tuple[int, int]:
     """How many records lie above the centre, and below, farther from it than a grid point. [reach.1]"""
     return int(sides[0][place]), int(sides[1][place])
-
-
-def far_prior() -> npt.NDArray[np.float64]:
-    """Nats of each grid point: a Cauchy distribution of octaves around 1, and 0 itself."""
-    octave = (np.arange(TOP) >> PARTS) - 1023
-    weight = 1 / (1 + (octave / 10.0) ** 2)
-    weight[0] = 0.0
-    weight *= (1 - AT_ZERO) / weight.sum()
-    weight[0] = AT_ZERO
-    return np.asarray(-np.log(weight))
-
-
-def body_prior(place: int) -> npt.NDArray[np.float64]:
-    """Nats of each grid point up to the far distance: even over two octaves, then half as much for each below."""
-    below = np.maximum(((place - np.arange(place + 1)) >> PARTS) - 1, 0)
-    nats: npt.NDArray[np.float64] = LN2 * below.astype(np.float64) + math.log(3 << PARTS)
-    nats[0] = -math.log(WITHIN)
-    return nats
 
 
 def on_grid(

@@ -63,10 +63,11 @@ from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import count_error, noisy_size
 from discreet.stages.declared import LARGEST, SMALLEST, agree, check_size
 from discreet.stages.gram import Frame, Rows, fitting_bits, lengths, longest, moments, noisy_sum, sum_cost
+from discreet.stages.limits_said import unlimited
 from discreet.stages.locate import BEYOND, far_distance, finest, middle
 from discreet.stages.normal_laplace import EstimateSpread
 from discreet.stages.octaves import counts_noise, distance_cost, distance_tail
-from discreet.stages.reach import find_tail, unlimited
+from discreet.stages.reach import find_tail
 from discreet.statistics.covariance_stages import COUNT, COUNTED, part
 from discreet.statistics.mean import COUNT as SIZE
 from discreet.statistics.mean import RankClippedMean, tail_mean
@@ -227,7 +228,7 @@ class ColumnMeans:
         for place in range(self.width):
             values = column_of(held, place)
             tail = find_tail(values, each, size=size, **terms)  # [column_means.1]
-            one = tail_mean(values, tail, each, off=count_error(stages, size), **terms)  # [column_means.1]
+            one = tail_mean(values, tail, off=count_error(stages, size), **terms)  # [column_means.1]
             if isinstance(one, str):
                 return f"column {place}: {one}"
             parts.append(one)

@@ -10,8 +10,8 @@ Promise
          numbers: if the declaration is false the promise of privacy is the same, and an answer names what it is of.
     [mean.3] Refusals, and what the interval is for, read public numbers and earlier answers only.
     [mean.4] The interval is for the population's mean of the clipped values, by the normal approximation; or for that
-         of all values, with an allowance for those beyond R, if their tails are as [reach.4] supposes. Its first line
-         says which.
+         of all values, with an allowance for those beyond R, if so few were counted there that [reach.5] allows it. Its
+         first line says which.
 Why
     [mean.1] Adaptive composition of a count [additive.1] and of what [reach.1] has for the rest of epsilon: the search
     and the two sums [clip.1].
@@ -24,19 +24,18 @@ Why
     [mean.4] The sampling variance of the mean is that of a clipped record, over n: M2 - m^2 with both moments released.
     The noise of M2 could make it too small; one scale of that noise is added, and it is at least that. The Laplace
     noise on the mean is of known scale, so the error is a normal plus a Laplace variable. The noisy n moves m by
-    m dn / n; noise on several sums is taken as one Laplace variable of their joint variance. Below n epsilon =
-    900 (4,000 if the tail is very flat) too many people lie beyond what was seen. And a radius may be in the gap
-    between a centre, at which most records are, and the others, if as many are beyond it as beyond the far distance, or
-    may be by their sum where that of their squares is alike.
-    Then the interval is for the clipped values alone.
+    m dn / n; noise on several sums is taken as one Laplace variable of their joint variance. For all values, [reach.4]
+    and [reach.5]: n epsilon of 900 and n epsilon^2 of 1,000 are needed to count those beyond R, twice and four times as
+    much under REPLACE. At a small epsilon so many people can be invisible that they matter as much as the noise does.
 Needs
     n epsilon of 180, and 360 under REPLACE; a noisy n passes for 180 where n epsilon is 120 once in 70 runs, and the
     stages hold there for data within a thousand standard deviations of 0. With `near_zero` 120 and 240. Missing values
     count as 0 for the median and as the centre afterwards.
 Accuracy
     Noise of scale R / (n e3), twice that under REPLACE, e3 from a third (n epsilon = 180) to two thirds of epsilon
-    (2,000): within a constant of what is possible, as the values of the most extreme few cannot be known. At n = 1,000
-    and epsilon = 1 intervals are 1.2 (normal) to 2.5 times (gamma of shape 0.3) as wide as without privacy.
+    (2,000), half of that where those beyond R are counted, as sampling errs more there: within a constant of what is
+    possible, as the values of the most extreme few cannot be known. At n = 1,000 and epsilon = 1 intervals are 1.2
+    (normal) to 2.5 times (gamma of shape 0.3) as wide as without privacy.
 Source
     Huang, Liang and Yi 2021 for a clip at an extreme rank; here it is extrapolated to (stages/reach.py).
 """
@@ -60,8 +59,9 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_
 from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import count_error, joint_moments, moments, noisy_size
 from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
+from discreet.stages.limits_said import tail_notes
 from discreet.stages.normal_laplace import ConvolvedSpread
-from discreet.stages.reach import ENDLESS, NEARBY, NEEDED, Tail, find_tail, sides_moved, tail_notes
+from discreet.stages.reach import ENDLESS, NEARBY, NEEDED, Tail, find_tail, sides_moved
 from discreet.statistics.karwa_vadhan import lecture
 from discreet.statistics.normal import GaussianMean, too_few
 from discreet.statistics.survey_design import SURVEY, survey_rows
@@ -72,8 +72,6 @@ from discreet.worlds.floors import BOUND, RATES
 from discreet.worlds.shapes import AssumedColumn, AssumedTable
 
 COUNT: Final = Fraction(3, 50)  # the share of epsilon for the number of records, where it is private
-LABELLED, SPARSE = 900, 4000  # n epsilon from which an interval is for all values; if most of them are at the centre
-FLAT: Final = 3.0  # times as flat as the body: then most are at the centre, and the others may be anywhere
 SURELY: Final = 1.25  # times what is needed, for a noisy number that is drawn once more
 NEAR: Final = "declare near_zero=True if it is public that the mean is within 100 standard deviations of 0"
 NOWHERE: Final = (
@@ -158,7 +156,7 @@ class RankClippedMean:
         rest, off = parts.part("rest", Laplace).epsilon, count_error(parts, seen)
         terms: dict[str, Any] = {"neighbours": self.neighbours, "rng": rng}
         tail = find_tail(values, rest, size=seen, near_zero=self.near_zero, **terms)  # [mean.1], [mean.2]
-        spread = tail_mean(values, tail, rest, off=off, **terms)  # [mean.1]
+        spread = tail_mean(values, tail, off=off, **terms)  # [mean.1]
         shown = {**blank.provenance.parameters, "costs": {**parts.shown, **tail.stages.shown}}
         provenance = replace(blank.provenance, parameters=shown)
         if isinstance(spread, str):  # [mean.3]
@@ -168,7 +166,7 @@ class RankClippedMean:
 
 
 def tail_mean(
-    values: Numbers, tail: Tail, epsilon: Number, *, neighbours: Neighbours, rng: Randomness, off: float = 0.0
+    values: Numbers, tail: Tail, *, neighbours: Neighbours, rng: Randomness, off: float = 0.0
 ) -> "ConvolvedSpread | str":
     """The mean of values clipped where their tail says, or a refusal; `off` is the relative deviation of a noisy size.
     [mean.1], [mean.4]"""
@@ -182,11 +180,10 @@ def tail_mean(
     shift, deviation = abs(spread.estimate - centre), spread.sampling * math.sqrt(spread.freedom)
     if tail.outside(shift * (1 + off), deviation):  # [mean.3]
         return NOWHERE
-    enough = (LABELLED if tail.flatter <= FLAT else SPARSE) * sides_moved(neighbours)
-    if tail.gap(shift, deviation) or tail.size * float(epsilon) < enough:  # [mean.3]
+    farther = tail.allowed(spread.half_width(0.95))
+    if farther is None:  # [mean.3]
         return replace(spread, **limited)
-    below, above = tail.allowance
-    return replace(spread, below=below, above=above)  # [mean.4]
+    return replace(spread, below=farther[0], above=farther[1])  # [mean.4]
 
 
 def clipped_mean_of(
@@ -327,14 +324,14 @@ def mean(
 ) -> Mechanism[Any]:
     """The mean, with a confidence interval for the population's. No bounds needed.
 
-    model=None assumes no shape. From n * epsilon of about 1,000 on its interval is for the mean, and allows for values
-    farther out than can be seen; below, it is for the mean of values limited to a range that it names, beyond which few
-    records lie. It takes n * epsilon of 180; near_zero=True declares that the mean is within a hundred standard
-    deviations of 0, as it is for most measurements, and takes 120. model="gaussian" is tighter for normal data. Public
-    `bounds`, and a public `sigma`, are used when given, never read from the data. The answer is pure epsilon; with
-    delta > 0 a normal mean may be released in zCDP if that is predicted to be more accurate. The other methods are the
-    lectures' own, kept for comparison: they need a public `reach` (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a
-    range of sigmas; "stability": no reach).
+    model=None assumes no shape. With n * epsilon^2 of some 2,000 (10,000 under "replace"; more for long tails) its
+    interval is for the mean, and allows for values farther out than can be seen; elsewhere it is for the mean of values
+    limited to a range that it names, beyond which few records lie. It takes n * epsilon of 180; near_zero=True declares
+    that the mean is within a hundred standard deviations of 0, as it is for most measurements, and takes 120.
+    model="gaussian" is tighter for normal data. Public `bounds`, and a public `sigma`, are used when given, never read
+    from the data. The answer is pure epsilon; with delta > 0 a normal mean may be released in zCDP if that is predicted
+    to be more accurate. The other methods are the lectures' own, kept for comparison: they need a public `reach`
+    (`abs(mean) <= reach`) and `sigma` ("karwa-vadhan": a range of sigmas; "stability": no reach).
 
     With the `weights` of a survey it is the mean of the population that they stand for; with its `clusters`, the
     interval is for people who were drawn in them.

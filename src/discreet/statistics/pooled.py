@@ -46,8 +46,9 @@ from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Mechanism, Randomness, Wrapped, refusal_of, what_to_do
 from discreet.privacy.release import Release
 from discreet.stages.clip import noisy_number
+from discreet.stages.limits_said import unlimited
 from discreet.stages.normal_laplace import ConvolvedSpread
-from discreet.stages.reach import ENDLESS, Tail, find_tail, unlimited
+from discreet.stages.reach import ENDLESS, Tail, find_tail
 from discreet.statistics.mean import NOWHERE, RankClippedMean, clipped_mean_of
 from discreet.statistics.sum import Sum
 from discreet.statistics.variance import Variance, told

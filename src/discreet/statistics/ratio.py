@@ -79,7 +79,7 @@ class Ratio:
 
     epsilon: Number
     _: KW_ONLY
-    bounds: tuple[Ends, Ends] | None = None
+    bounds: tuple[Ends | None, Ends | None] | None = None
     counts: bool = False  # x is not below 0 either: events
     per: float = 1.0
     names: tuple[str, str] = ("x", "y")
@@ -100,9 +100,14 @@ class Ratio:
         return Approximate(self.epsilon, 0)
 
     @property
+    def _searches(self) -> bool:
+        """Whether a range has to be found."""
+        return self.bounds is None or None in self.bounds
+
+    @property
     def stages(self) -> Allocation:
         """The number of records, where it is private and needed, both totals, and the squares. [ratio.1]"""
-        counted = self.bounds is None and not self.neighbours.size_is_public
+        counted = self._searches and not self.neighbours.size_is_public
         each = TOTAL if counted else (1 - RESIDUALS) / 2
         return Allocation.of(self.epsilon).split(
             size=Share(COUNT) if counted else None, above=Share(each), below=Share(each), residuals=Share()
@@ -111,7 +116,7 @@ class Ratio:
     def check(self, size: int | None) -> None:
         """Refuse, where ranges are to be found, so few records that they would not be. [ratio.2]"""
         needed = NEEDED * sides_moved(self.neighbours) / TOTAL
-        if self.bounds is None and size is not None and size * exact(self.epsilon) < needed:
+        if self._searches and size is not None and size * exact(self.epsilon) < needed:
             noisy = not self.neighbours.size_is_public
             to_do = what_to_do(size, self.epsilon, float(needed / exact(self.epsilon)), noisy=noisy, scales=False)
             raise Refused(
@@ -135,7 +140,8 @@ class Ratio:
             return replace(blank, refusal=refusal)
         for place, part in enumerate(("above", "below")):
             cost, positive = stages.part(part, Laplace), self.counts or part == "below"
-            if self.bounds is None:
+            bounds = None if self.bounds is None else self.bounds[place]
+            if bounds is None:
                 assert seen is not None
                 found = self._searched(values[place], cost.epsilon, seen, rng)  # [ratio.1]
                 if refusal := _no_range(found, self.names[place]):  # [ratio.2]
@@ -143,7 +149,7 @@ class Ratio:
                 high, cost = max(found.radius, 1 / LARGEST), found.stages.part("mean", Laplace)  # [ratio.1]
                 ends, notes = (0.0 if positive else -high, high), [*notes, f"{self.names[place]}: {found.unseen}"]
             else:
-                ends = self.bounds[place]
+                ends = bounds
             totals.append(noisy_total(values[place], ends, cost=cost, neighbours=self.neighbours, rng=rng))  # [ratio.1]
         above, below = totals
         least = SURE * below.ends[1] + NOISES * below.scale  # [ratio.3]
@@ -188,20 +194,20 @@ def _farthest(above: TotalSpread, below: TotalSpread) -> float:
     return max(*(abs(a - ratio * b) for a in above.ends for b in below.ends), 1 / LARGEST)
 
 
-def _checked(bounds: Any, counts: bool) -> tuple[Ends, Ends] | None:
-    """Public bounds of both columns, those of y not below 0; or none."""
+def _checked(bounds: Any, counts: bool) -> tuple[Ends | None, Ends | None] | None:
+    """Public bounds of both columns, those of y not below 0; of one of them; or none."""
     if bounds is None:
         return None
     if not isinstance(bounds, list | tuple) or len(bounds) != 2 or any(is_number(pair) for pair in bounds):
         raise BadInput(f"bounds is {bounds!r}; give those of both columns, bounds=[(0, 10), (0, 365)] say")
     for pair in bounds:
         check_bounds(pair, 1e100)
-    (low, high), (least, most) = ((float(pair[0]), float(pair[1])) for pair in bounds)
-    if least < 0:
+    above, below = (None if pair is None else (float(pair[0]), float(pair[1])) for pair in bounds)
+    if below is not None and below[0] < 0:
         raise BadInput(f"bounds of the second column are {bounds[1]!r}; a denominator is not below 0: give (0, high)")
-    if counts and low < 0:
+    if counts and above is not None and above[0] < 0:
         raise BadInput(f"bounds of the events are {bounds[0]!r}; their number is not below 0: give (0, high)")
-    return (low, high), (least, most)
+    return above, below
 
 
 def _no_range(tail: Tail, name: str) -> str | None:
@@ -273,13 +279,13 @@ class RatioSpread:
 def _world(about: About) -> World:
     counts = about.statistic.name == "rate"
     bounds = about.given.get("bounds")
-    known = _checked(bounds, counts)
-    most = 1.0 if known is None else known[1][1] / 2
+    above, below = _checked(bounds, counts) or (None, None)
+    most = 1.0 if below is None else below[1] / 2
     mean = about.number("mean_y", most, 0.0, 1e100)
     spread = about.number("sd_y", mean / 2, 0.0, 1e100)
-    usual = (2.0 if counts else 1.0) if known is None else known[0][1] / mean / 4
+    usual = (2.0 if counts else 1.0) if above is None else above[1] / mean / 4
     true = about.number("ratio", usual, 0.0, 1e100)
-    shape, once = (mean / spread) ** 2, counts and bool(about.take("once", known is not None and known[0][1] <= 1))
+    shape, once = (mean / spread) ** 2, counts and bool(about.take("once", above is not None and above[1] <= 1))
     if counts:
         events = f"x is 1 for {min(true * mean, 1.0):g} of the people" if once else "x is Poisson"
         about.say(f"y has mean {mean:g} and deviation {spread:g}; {events}, {true:g} for each unit of y")
@@ -337,7 +343,8 @@ def rate(
 
     x is each person's number of events, 0 or 1 for yes or no, or a condition, "status == 'dead'"; with `equals` an
     event is an entry that is this text, number or date. y is the time; `per=1000` tells events per 1,000 units of time.
-    No bounds are needed; public ones, a pair for each column, make the answer better. A total time near 0 is refused.
+    No bounds are needed; public ones, a pair for each column or None, make the answer better. A condition is 0 or 1. A
+    total time near 0 is refused.
 
     >>> import discreet
     >>> falls, years = [k % 10 == 0 for k in range(5000)], [1.0 + k % 3 for k in range(5000)]
@@ -346,5 +353,7 @@ def rate(
     True
     """
     terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit}
+    if bounds is None and x.condition:
+        bounds = ((0.0, 1.0), None)
     events = x.name if equals is None else f"{x.name} == {equals!r}"
     return Ratio(epsilon, bounds=bounds, counts=True, per=per, names=(events, y.name), **terms)

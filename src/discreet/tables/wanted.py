@@ -193,13 +193,13 @@ def wanted(
                 opened=facts is None,
             )
             kinds[name] = _kind(table, name, read, asked)
-            levels = arguments.get("levels")
-            if isinstance(levels, Mapping) and name in levels:
+            if isinstance(levels := arguments.get("levels"), Mapping) and name in levels:
                 check_levels("levels", levels[name], table, name)
                 kinds[name] = "category" if read.kind == "any" else kinds[name]  # listed, so they are no numbers
         references[parameter] = reference
         kinds_of = tuple([table.kinds.get(name, "boolean") for name in names])
-        seen = Columns(names, kinds_of, several=not isinstance(reference, str), formula=formula)
+        terms_of: dict[str, Any] = {"several": not isinstance(reference, str), "formula": formula}
+        seen = Columns(names, kinds_of, **terms_of, condition={kinds[name] for name in names} == {"where"})
         about[parameter] = own.get(parameter, seen)
     missing, rules = _by_column(terms.missing, table), Rules(_by_column(terms.per_person, table), terms.max_rows)
     listed = arguments.get("categories") if statistic.blocks else None  # public, so they are no numbers

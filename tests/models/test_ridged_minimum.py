@@ -20,6 +20,8 @@ from discreet.models.descent import AMPLE, Descent
 from discreet.models.design_columns import CONSTANT, DesignColumn
 from discreet.models.features import Features, framed
 from discreet.models.first_frame import inverse_of
+from discreet.models.glm_stages import Fitting
+from discreet.models.logistic_loss import ridge_of, tilt_of
 from discreet.models.newton_stages import NewtonStages
 from discreet.models.ridged_minimum import RidgedFit, RidgedStages, seen_through, useful_part
 from discreet.noise.randomness import Door, Seeded
@@ -187,6 +189,35 @@ def test_no_information_makes_errors_larger_than_those_that_are_stated() -> None
     sampling, privacy = errors_of(np.eye(2), np.eye(2) / (9 * weight), weight, tilt)
     assert sampling == pytest.approx(2 / (9 * weight))
     assert privacy == pytest.approx(tilt**2 / (9 * weight**2))
+
+
+@pytest.mark.claim("ridged_minimum.3")
+def test_beside_an_information_its_noise_is_left_out_and_the_tilt_is_that_of_rows_in_units(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of many people, who have the minimum with its ridge at hand: what its errors are computed of."""
+    found: dict[str, Any] = {}
+    gram, of = Fitting.gram, RidgedFit.of
+
+    def summed(self: Fitting, *given: Any) -> Any:
+        found[given[1]] = gram(self, *given)
+        return found[given[1]]
+
+    def kept(*given: Any, **known: Any) -> RidgedFit:
+        found.update(known, bound=given[4])
+        return of(*given, **known)
+
+    monkeypatch.setattr(Fitting, "gram", summed)
+    monkeypatch.setattr(RidgedFit, "of", kept)
+    mechanism = few(ADD)
+    assert mechanism.release(np.array(COMMON * 10), Seeded(0)).refusal is None
+    stages, (information, noise), reach = mechanism.stages(None), found["information"], found["reach"]
+    assert found["weight"] == pytest.approx(float(ridge_of(stages)) * reach**2)
+    assert found["tilt"] == pytest.approx(tilt_of(stages) * reach)
+    assert reach > 1
+    least = information + (found["weight"] - 2 * math.sqrt(len(information)) * noise / math.sqrt(2)) * np.eye(2)
+    least = np.linalg.eigvalsh(np.linalg.inv(found["bound"]) - least)
+    assert least.max() <= 0  # noise of its size, as an operator, is taken off
 
 
 @pytest.mark.claim("ridged_minimum.3")

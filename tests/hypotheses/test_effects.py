@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,15 +13,18 @@ from discreet.hypotheses.effects import Named, ShareEffect, reached
 from discreet.hypotheses.limited_tests import LimitedMeansTest, effect_of_mean
 from discreet.hypotheses.mean_tests import NormalMeansTest
 from discreet.hypotheses.null_distributions import tail_of_two
+from discreet.hypotheses.private_sizes import COUNTING
 from discreet.hypotheses.rank_tests import RankSumTest
 from discreet.hypotheses.sign_balance import noisy_balance
-from discreet.hypotheses.signed_tests import positive_ranks, share_of_signs
+from discreet.hypotheses.signed_tests import SymmetryTest, positive_ranks, share_of_signs
 from discreet.hypotheses.tail_limits import Limits
 from discreet.noise.randomness import Seeded
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.stored import recalled
 from discreet.privacy.values import TestResult, recall, stored
 from discreet.stages.clip import Moment
 
+REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 RUNS = 120
 MISSED = int(stats.binom.isf(1e-7, RUNS, 0.05))  # intervals of 95%: more are missed with a chance of 10^-7
 
@@ -98,6 +101,43 @@ def test_shares_of_pairs_are_held_with_ties() -> None:
 
 
 @pytest.mark.claim("effects.2")
+def test_shares_of_pairs_are_held_where_the_smaller_group_says_all() -> None:
+    """Everybody of the second is between the values of the first: then no mean of fewer pairs varies less."""
+    for first, second in ((60, 900), (900, 60)):
+
+        def ask(draw: np.random.Generator, seed: int, first: int = first, second: int = second) -> Any:
+            signs = draw.choice([-1.0, 1.0], min(first, second))
+            rows = [signs, np.zeros(second)] if first < second else [np.zeros(first), signs]
+            return RankSumTest(first, 8.0).release(np.concatenate(rows), Seeded(seed))
+
+        assert missed(ask, 0.5) <= MISSED
+
+
+@pytest.mark.claim("effects.1")
+def test_differences_are_held_where_numbers_of_people_are_private_and_means_far_from_the_middle() -> None:
+    """Of the bounds: a miscounted group has its mean there wrong by as much."""
+
+    def ask(draw: np.random.Generator, seed: int) -> Any:
+        groups, values = np.repeat([0.0, 1.0], [400, 400]), draw.normal(38, 0.5, 800)
+        return LimitedMeansTest(None, 1.0, bounds=(0, 40)).release(np.column_stack([groups, values]), Seeded(seed))
+
+    assert missed(ask, 0.0) <= MISSED
+
+
+@pytest.mark.claim("effects.2")
+def test_pairs_of_one_and_stand_ins_are_allowed_for() -> None:
+    """With a chance of one half that a difference is positive, and of one quarter that two add up to more than 0."""
+    for size in (5, 20):
+        spread: Any = SymmetryTest(20.0, method="ranks", neighbours=REPLACE).release(np.ones(size), Seeded(0)).spread
+        seen = ((size - 1) * 0.25 + 2 * 0.5) / (size + 1)
+        assert abs(seen - 0.25) <= spread.off + 1e-12
+        assert spread.stand_ins == 0
+    private = SymmetryTest(2.0, method="ranks", neighbours=ADD).release(np.ones(300), Seeded(0))
+    rows: Any = private.provenance.parameters["rows"]
+    assert cast(Any, private.spread).stand_ins == pytest.approx(1 / (2.0 * float(COUNTING)) / rows, rel=1e-3)
+
+
+@pytest.mark.claim("effects.2")
 @pytest.mark.parametrize("neighbours", ["add_or_remove", "replace"])
 @pytest.mark.parametrize("method", ["ranks", "signs"])
 def test_shares_of_differences_are_held_with_ties_and_zeros(neighbours: str, method: str) -> None:
@@ -167,6 +207,15 @@ def test_a_balance_over_few_signs_is_held() -> None:
         return share_of_signs(noisy_balance(ups, 100, 0.5, Seeded(seed)))
 
     assert missed(ask, 0.95) <= MISSED
+
+
+@pytest.mark.parametrize("neighbours", ["add_or_remove", "replace"])
+def test_one_person_has_an_interval(neighbours: str) -> None:
+    """Where epsilon is so large that one is enough, or a noisy number says so, no pair is left to divide by."""
+    for seed in range(3):
+        given: dict[str, Any] = {"method": "ranks", "neighbours": neighbours, "rng": Seeded(seed)}
+        low, high = discreet.paired_test([2.0], epsilon=40.0, **given).interval(0.95)
+        assert 0 <= low <= high <= 1
 
 
 def test_effects_are_named_by_the_groups_and_stay_when_stored() -> None:

@@ -23,7 +23,7 @@ from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.value_shapes import LIMIT
 from discreet.privacy.values import Shapes, recall, stored
-from discreet.statistics.histogram import Categories
+from discreet.statistics.histogram import MOST_PEOPLE, Categories
 
 BOTH = list(Neighbours)
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -229,6 +229,62 @@ def test_intervals_hold_what_bins_would_add_alone(relation: Neighbours) -> None:
     assert np.mean(held) > 0.84
     assert np.median(wide) < 1.5
     assert "by itself" in release.interval().about
+
+
+def held_of(residuals: Any, slopes: float, noise: float, truth: float) -> int:
+    """Of how many bins the interval of 90% holds the truth, where sums have noise; 0 is what was released."""
+    g, bins = np.random.default_rng(1), len(residuals)
+    shown = Shapes(("no", "yes"), ("x",), (tuple(range(bins - 1)),), (False,), np.zeros(bins), 0.0)
+    noisy = residuals + noise * g.normal(size=bins), slopes + noise / 2 * g.normal(size=bins)
+    low, high = (np.asarray(end.cells) for end in ShapesSpread(shown, *noisy, noise=noise).interval(0.9))
+    return int(np.sum((low <= truth) & (truth <= high)))
+
+
+@pytest.mark.claim("additive_model.3")
+@pytest.mark.parametrize("noise", [1e-3, 300.0])
+def test_intervals_hold_where_the_model_is_wrong_about_everybody(noise: float) -> None:
+    """About half of a bin's people have log odds of 1 and half of -1 by the model, and all a chance of one half: the
+    bin lacks nothing, and squared residuals are 1.54 times p (1 - p). Of 4,000 intervals of 90% some 3,790 hold without
+    noise, and 3,310 would by p (1 - p) alone."""
+    people, p, g = 4000, 1 / (1 + math.exp(-1)), np.random.default_rng(5)
+    larger = g.binomial(people, 0.5, size=4000)
+    residuals = g.binomial(people, 0.5, size=4000) - larger * p - (people - larger) * (1 - p)
+    assert held_of(residuals, people * p * (1 - p), noise, 0.0) > 3550
+
+
+@pytest.mark.claim("additive_model.3")
+@pytest.mark.parametrize("noise", [1e-3, 30.0, 100.0])
+def test_intervals_hold_of_rare_outcomes_that_the_model_has_far_too_rare(noise: float) -> None:
+    """By the model 1 of 200 says yes, and 1 of 50 does: residuals vary by four times p (1 - p), and the noise on slopes
+    counts as well. Some 99 of 100 hold; 87 if hardly anything were allowed for slopes."""
+    people, p, q = 40_000, 0.005, 0.02
+    residuals = np.random.default_rng(6).binomial(people, q, size=4000) - people * p
+    truth = math.log(q / (1 - q)) - math.log(p / (1 - p))
+    assert held_of(residuals, people * p * (1 - p), noise, truth) > 3850
+
+
+@pytest.mark.claim("binned_scores.1")
+@pytest.mark.claim("additive_model.1")
+def test_one_replaced_moves_all_columns_by_as_much_as_is_claimed_at_most() -> None:
+    """All pairs of rows at models that are near and far: with one column that is sure of them, one that both share."""
+    rows = [(x, town, one) for x in (0.0, 1.0, 12.0) for town in ("a", "b") for one in ("no", "yes")]
+    longest = {ADD: 0.0, REPLACE: 0.0}
+    for shapes in ([np.array([-FAR, FAR, 0, 0]), np.zeros(3)], [np.zeros(4), np.array([FAR, -FAR, 0])]):
+        seen = [sums([row], 0, [part.astype(np.int64) for part in shapes]) / ONE for row in rows]
+        longest[ADD] = max(longest[ADD], *(float(one @ one) for one in seen))
+        moved = [float((one - two) @ (one - two)) for one, two in itertools.combinations(seen, 2)]
+        longest[REPLACE] = max(longest[REPLACE], *moved)
+    assert 1.9 < longest[ADD] <= asked(relation=ADD).moved
+    assert 5.9 < longest[REPLACE] <= asked(relation=REPLACE).moved
+
+
+@pytest.mark.claim("additive_model.1")
+def test_sums_of_more_people_than_there_can_be_are_cut() -> None:
+    mechanism = asked(epsilon=1.0)
+    for many in (2**33, -(2**33)):
+        seen = np.full(2 * mechanism.cells, many * ONE, dtype=np.int64)
+        residuals, _ = mechanism._sums(lambda given, seen=seen: [*given] and seen, {"0": [1.0]}, "last", Seeded(0))
+        assert residuals == pytest.approx(math.copysign(MOST_PEOPLE, many), rel=1e-3)
 
 
 def test_it_is_right_where_lines_are_not() -> None:

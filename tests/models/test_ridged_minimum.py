@@ -19,7 +19,11 @@ from discreet.models import logistic_loss, ridged_minimum
 from discreet.models.descent import AMPLE, Descent
 from discreet.models.design_columns import CONSTANT, DesignColumn
 from discreet.models.features import Features, framed
-from discreet.models.ridged_minimum import RidgedFit, RidgedStages, useful_part
+from discreet.models.first_frame import inverse_of
+from discreet.models.glm_stages import Fitting
+from discreet.models.logistic_loss import ridge_of, tilt_of
+from discreet.models.newton_stages import NewtonStages
+from discreet.models.ridged_minimum import RidgedFit, RidgedStages, seen_through, useful_part
 from discreet.noise.randomness import Door, Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Gaussian, atoms, compose
@@ -62,6 +66,27 @@ def test_audited_on_small_tables(relation: Neighbours) -> None:
     audit.check(mechanism, pairs(relation, FEW)[::2], hostile_values=False).require()
     release = mechanism.release(np.array(FEW), Seeded(1))
     assert "with a ridge" in str(release).splitlines()[0]  # all stages were seen
+
+
+@pytest.mark.claim("ridged_minimum.1")
+@pytest.mark.claim("ridged_minimum.2")
+def test_whether_there_is_a_ridge_is_decided_by_the_noisy_count() -> None:
+    """One person more, around the numbers at which it is refused, has a ridge, and has none: with equal draws either
+    way the same stages run."""
+    mechanism, many = few(ADD), COMMON * 4
+    kinds = [type(mechanism._chosen(size)) for size in range(1, len(many))]
+    first = next(size for size in range(1, len(many)) if mechanism._chosen(size).enough(size))
+    for size in (first, 1 + kinds.index(NewtonStages)):
+        near = [Pair(many[:one], many[: one + 1]) for one in (size - 2, size - 1)]
+        audit.check(mechanism, near, hostile_values=False).require()
+
+
+@pytest.mark.claim("ridged_minimum.2")
+def test_rows_with_a_missing_entry_count_nowhere() -> None:
+    mechanism = Descent(Features(("x",), bounds=(-1, 1)), 9.0, 1e-4, tilted=True, neighbours=ADD)
+    lost = [(math.nan, 1.0)] * 30 + [(0.5, math.nan)] * 5
+    found, other = (mechanism.release(np.array(rows), Seeded(3)) for rows in (FEW, [*lost, *FEW]))
+    assert found.value.coef.tolist() == other.value.coef.tolist()
 
 
 @pytest.mark.claim("ridged_minimum.1")
@@ -129,6 +154,70 @@ def test_ten_features_of_a_thousand_people_have_intervals(relation: Neighbours, 
         low, high = (np.append(end.coef, end.intercept) for end in (bar.low, bar.high))
         missed += int(((truth < low) | (truth > high)).sum())
     assert missed <= 3
+
+
+def errors_of(way: np.ndarray, bound: np.ndarray, weight: float, tilt: float) -> tuple[np.ndarray, np.ndarray]:
+    """The squares of the errors that are stated, by sampling and by the tilt."""
+    many = len(way)
+    known: dict[str, Any] = {"reach": 1.0, "log_odds": 0.0, "size": 1.0, "share": 0.5, "why": ""}
+    none = np.zeros(many)
+    fit = RidgedFit(value=none, bias=none, way=way, bound=bound, weight=weight, tilt=tilt, **known)
+    spread = fit.spread(NAMES[: many - 1], intercept=True)
+    parts = (spread.sampling, spread.privacy)
+    return tuple(np.append(one.intercept, one.coef) ** 2 for one in parts)  # type: ignore[return-value]
+
+
+@pytest.mark.claim("ridged_minimum.3")
+def test_no_information_makes_errors_larger_than_those_that_are_stated() -> None:
+    """Whatever it is, seen with whatever noise of its size, or not at all; and some make them as large."""
+    draw, weight, tilt, close = np.random.default_rng(0), 50.0, 7.0, 1 + 1e-9
+    for trial in range(300):
+        turn, _ = np.linalg.qr(draw.normal(size=(3, 3)))
+        information = (turn * weight * 10.0 ** draw.uniform(-3, 3, 3)) @ turn.T
+        noise = draw.normal(size=(3, 3)) * 10.0 ** draw.uniform(-1, 3)
+        noise += noise.T
+        values, vectors = np.linalg.eigh(information + noise)
+        seen = seen_through(values, float(np.abs(np.linalg.eigvalsh(noise)).max()), weight)
+        bound = inverse_of(seen, vectors) if trial % 3 else np.eye(3) / weight
+        way, found = draw.normal(size=(3, 3)), np.linalg.inv(information + weight * np.eye(3))
+        sampling, privacy = errors_of(way, bound, weight, tilt)
+        assert ((way @ found @ (2 * information) @ found @ way.T).diagonal() <= sampling * close).all()
+        assert ((tilt**2 * way @ found @ found @ way.T).diagonal() <= privacy * close).all()
+    sampling, privacy = errors_of(np.eye(2), np.eye(2) / weight, weight, tilt)
+    assert sampling == pytest.approx(2 * weight / (2 * weight) ** 2)  # an information like the ridge
+    assert privacy == pytest.approx(tilt**2 / weight**2)  # none
+    sampling, privacy = errors_of(np.eye(2), np.eye(2) / (9 * weight), weight, tilt)
+    assert sampling == pytest.approx(2 / (9 * weight))
+    assert privacy == pytest.approx(tilt**2 / (9 * weight**2))
+
+
+@pytest.mark.claim("ridged_minimum.3")
+def test_beside_an_information_its_noise_is_left_out_and_the_tilt_is_that_of_rows_in_units(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of many people, who have the minimum with its ridge at hand: what its errors are computed of."""
+    found: dict[str, Any] = {}
+    gram, of = Fitting.gram, RidgedFit.of
+
+    def summed(self: Fitting, *given: Any) -> Any:
+        found[given[1]] = gram(self, *given)
+        return found[given[1]]
+
+    def kept(*given: Any, **known: Any) -> RidgedFit:
+        found.update(known, bound=given[4])
+        return of(*given, **known)
+
+    monkeypatch.setattr(Fitting, "gram", summed)
+    monkeypatch.setattr(RidgedFit, "of", kept)
+    mechanism = few(ADD)
+    assert mechanism.release(np.array(COMMON * 10), Seeded(0)).refusal is None
+    stages, (information, noise), reach = mechanism.stages(None), found["information"], found["reach"]
+    assert found["weight"] == pytest.approx(float(ridge_of(stages)) * reach**2)
+    assert found["tilt"] == pytest.approx(tilt_of(stages) * reach)
+    assert reach > 1
+    least = information + (found["weight"] - 2 * math.sqrt(len(information)) * noise / math.sqrt(2)) * np.eye(2)
+    least = np.linalg.eigvalsh(np.linalg.inv(found["bound"]) - least)
+    assert least.max() <= 0  # noise of its size, as an operator, is taken off
 
 
 @pytest.mark.claim("ridged_minimum.3")

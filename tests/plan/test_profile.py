@@ -74,6 +74,16 @@ def test_all_stages_together_cost_what_is_charged(table: Table) -> None:
 
 
 @pytest.mark.claim("profile.1")
+def test_numbers_that_are_called_like_ids_are_paid_for() -> None:
+    """One more question for each, in a table without texts: what is left for the columns is less by as much."""
+    for names, many in ((["age", "patient_id"], 2), (["age"], 1), (["person", "row id"], 3)):
+        asked = profile(read(pa.table({name: np.arange(600.0) for name in names})))
+        assert len(asked.first()) == many
+        at_first = sum((exact(one.price.guarantee.epsilon) for _, one in asked.first()), Fraction(0))
+        assert at_first + asked.rest == exact(asked.epsilon)
+
+
+@pytest.mark.claim("profile.1")
 def test_it_is_charged_once_before_a_row_is_read(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reads: Any
 ) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import audit
+from discreet.errors import BadInput
 from discreet.noise.choose_float import keys_of
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Guarantee, Neighbours
@@ -29,8 +30,10 @@ from discreet.stages.locate import (
     median_distance,
     middle,
     some_places,
+    taken,
 )
 from discreet.tables.entries import numbers
+from discreet.tables.streams import Stream
 
 BOTH = list(Neighbours)
 SIX = [0, 1, 2, 2, 3, 5]
@@ -198,3 +201,19 @@ def test_records_that_are_all_the_same_seem_next_to_nothing_apart(constant: floa
     cost, least = Choice(Fraction(3, 10)), finest(constant)
     found = [far_distance(values, centre=constant, beyond=93, cost=cost, rng=rng, least=least) for _ in range(60)]
     assert sum(least <= distance < 1.0 for distance in found) >= 52
+
+
+def test_records_at_public_places_are_not_taken_of_pieces_that_changed() -> None:
+    """As many as were counted, in pieces of any length; else the data changed, and places mean nothing."""
+    for lengths in ((30, 0, 70), (30, 71), (99,)):
+        pieces = np.split(np.arange(float(sum(lengths))), np.cumsum(lengths)[:-1])
+
+        def gather(work: Any, pieces: Any = pieces) -> list[Any]:
+            return [work((0, place), piece) for place, piece in enumerate(pieces)]
+
+        stream, places = Stream(100, lambda: iter(()), gather=gather), np.array([0, 29, 30, 31, 98])
+        if sum(lengths) == 100:
+            assert taken(stream, places).tolist() == places.tolist()
+        else:
+            with pytest.raises(BadInput, match="the data changed"):
+                taken(stream, places)

@@ -204,7 +204,7 @@ def tested_ranks(
     centre, deviation = size * (size + 1) / 4, math.sqrt(size * (size + 1) * (2 * size + 1) / 24)
     p_value = signed_ranks_distribution(size, test.epsilon).p_value(noisy, test.alternative)  # [signed_tests.3]
     noise = float(laplace_scale(size, test.epsilon)) / (2 * centre)
-    effect = ShareEffect(noisy / (2 * centre), size // 2, noise, SUM, off=0.5 / (size + 1))  # [effects.2]
+    effect = ShareEffect(noisy / (2 * centre), max(size // 2, 1), noise, SUM, off=0.5 / (size + 1))  # [effects.2]
     return TestResult((noisy - centre) / deviation, p_value, effect.share, SUMS), effect
 
 

@@ -11,6 +11,7 @@ from discreet.privacy.intervals import Interval
 from discreet.privacy.value_shapes import LIMIT, Shapes
 
 SLOPE: Final = 0.1  # of what an interval may miss, for the slopes
+DOUBLED: Final = 2.0  # times what the model says of them, squared residuals [additive_model.3]
 ABOUT: Final = (
     "what each bin would add if the population chose it alone, all else of the model as it is; each bin by itself, "
     f"limited to {LIMIT:g} either way"
@@ -35,7 +36,7 @@ class ShapesSpread:
 
     @property
     def sampling(self) -> Shapes:
-        """Standard deviation from sampling people, of the log odds of each bin by itself."""
+        """Standard deviation from sampling people, of the log odds of each bin by itself, if chances are right."""
         return self.shown.with_cells(np.minimum(1 / np.sqrt(self._held), LIMIT))
 
     @property
@@ -46,7 +47,8 @@ class ShapesSpread:
     def interval(self, confidence: float) -> Interval:
         """For each bin by itself. [additive_model.3]"""
         missed = 1 - confidence
-        wide = -ndtri((1 - SLOPE) * missed / 2) * np.sqrt(self.noise**2 + self._held)  # [additive_model.3]
+        varied = self.noise**2 + DOUBLED * self._held  # [additive_model.3]
+        wide = -ndtri((1 - SLOPE) * missed / 2) * np.sqrt(varied)
         off = -ndtri(SLOPE * missed / 2) * np.sqrt(self.noise**2 + self._held) / 2
         slopes = (self.slopes - off, self.slopes + off)
         low = -_most(wide - self.residuals, *slopes)

@@ -985,8 +985,8 @@ def mean_test(
     distance is that of about two standard deviations; elsewhere one that few people are beyond. So the limited mean is
     the mean for symmetric, for slightly skewed and for exponential tails. Where one tail is clearly longer, `null` may
     lie a little to its side of the limited mean; in a far longer tail that few people are in, the test is about the
-    mean so limited. The first line of the release says where. Where few of 0 and 1 are 1,
-    their true share may be rejected: ask proportion_test about flags. Give `bounds` for the mean of all
+    mean so limited. The first line of the release says where. If `null` is between 0 and 1 and nearly all values seem
+    to be 0 or 1, both are within the limit; proportion_test finds more in them. Give `bounds` for the mean of all
     values, model="gaussian" if a normal model is true: these invert the interval of `mean`. model="symmetric" tests
     another hypothesis, that the distribution is symmetric about `null`; it is exact (signed ranks, or signs), and no
     test of the mean of skewed data.
@@ -2546,8 +2546,8 @@ class Asking:
         distance is that of about two standard deviations; elsewhere one that few people are beyond. So the limited mean is
         the mean for symmetric, for slightly skewed and for exponential tails. Where one tail is clearly longer, `null` may
         lie a little to its side of the limited mean; in a far longer tail that few people are in, the test is about the
-        mean so limited. The first line of the release says where. Where few of 0 and 1 are 1,
-        their true share may be rejected: ask proportion_test about flags. Give `bounds` for the mean of all
+        mean so limited. The first line of the release says where. If `null` is between 0 and 1 and nearly all values seem
+        to be 0 or 1, both are within the limit; proportion_test finds more in them. Give `bounds` for the mean of all
         values, model="gaussian" if a normal model is true: these invert the interval of `mean`. model="symmetric" tests
         another hypothesis, that the distribution is symmetric about `null`; it is exact (signed ranks, or signs), and no
         test of the mean of skewed data.

@@ -1,10 +1,10 @@
 """Means of data of any shape: is one the given number, are two equal? Far values are limited.
 
 Releases
-    Under ADD_OR_REMOVE a noisy number of people (in each sample). One sample: c is the number that is tested. Two: a
-    median c of all values. Then what hypotheses/tail_limits.py releases: a limit T, and noisy sums of u and of (m -
-    min(u^2, m)) / 2 in each sample. With public bounds c is their middle, R half their length, and u = clip((x - c) /
-    R, +-1).
+    Under ADD_OR_REMOVE a noisy number of people (in each sample). One sample: c is the number that is tested; flags are
+    looked for where that is between 0 and 1. Two: a median c of all values. Then what hypotheses/tail_limits.py
+    releases: a limit T, and noisy sums of u and of (m - min(u^2, m)) / 2 in each sample. With public bounds c is their
+    middle, R half their length, and u = clip((x - c) / R, +-1).
 Promise
     [limited_tests.1] Pure epsilon under both relations.
     [limited_tests.2] The p-value is super-uniform in the limit of many people if the mean of u is 0 (one sample; or off
@@ -24,12 +24,10 @@ Needs
 Accuracy
     A shift of three standard errors of normal data is found with a chance of 0.80 at n = 1000 and epsilon = 1, and of
     0.60 at n = 5000 and epsilon = 0.1 (without privacy 0.87); under REPLACE of 0.39 at n = 8000 and epsilon = 0.1.
-    Below n epsilon of 800 there is no room under REPLACE: without the balance that chance is 0.01 at 500, and a limit
-    may leave out the 10% of truth values that are true, whose mean is then rejected 11 times in 100.
-    The level of exponential and lognormal data, and of truth values from 10% to 90%, is about held; that of a Pareto
-    tail of index 3 is passed where n epsilon is below 1000: docs/benchmarks.md. What is beyond the limit is not tested:
-    of truth values 5% of which are true the limited mean is that of all from n epsilon of 2000 on (2%: 4000, REPLACE:
-    7000); below, true means of all values may be rejected, in most runs where n epsilon is a quarter as much.
+    Below n epsilon of 800 there is no room under REPLACE: without the balance that chance is 0.01 at 500.
+    The level of exponential and lognormal data, and of flags, is about held; that of a Pareto tail of index 3 is passed
+    where n epsilon is below 1000: docs/benchmarks.md. What is beyond the limit is not tested: where few people have
+    much, and values are not 0 and 1 (2% are 100, others 0), the true mean of all may be rejected.
 Source
     Ours.
 """
@@ -61,6 +59,7 @@ from discreet.hypotheses.result import PUBLIC_GROUPS, null_in_words, pure
 from discreet.hypotheses.tail_limits import (
     Limits,
     Samples,
+    flags_share,
     limit_shares,
     limited,
     limited_at,
@@ -117,6 +116,7 @@ class LimitedMeanTest:
         """What each draw costs, for a public number of rows or a noisy one. [limited_tests.1]"""
         return Allocation.of(self.epsilon).split(
             size=None if self.neighbours.size_is_public else Share(COUNT),
+            flags=flags_share(sizes[0], self.epsilon) if sizes and 0 < self.null < 1 else None,
             **limit_shares(sizes, self.epsilon, self.neighbours, balanced, MOST_BALANCE),
             mean=Share(),
         )

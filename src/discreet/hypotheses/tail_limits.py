@@ -6,7 +6,8 @@ Releases
     of those beyond it are above c than below (of two samples the difference of that, in people of the smaller). Where
     both say that the tails are balanced, the limit is T = 3 C; elsewhere it is T = C 2^(k / 4), k = -16, ..., 240. For
     each sample the noisy sums of u = 3 (x - c) / 4 T, which is +-1 where |x - c| > T, and of (m - min(u^2, m)) / 2,
-    with m = 1 for balanced tails and m = 9/16 for others, which few people are beyond.
+    with m = 1 for balanced tails and m = 9/16 for others, which few people are beyond. Where flags are looked for, the
+    noisy number of values that are neither 0 nor 1; if it is within 5 scales of its noise, T is at least 1.
 Promise
     [tail_limits.1] Pure: the epsilons of the stages that run sum to the same, with balanced tails and without, under
           both relations. In two samples who is in which is public under REPLACE, and hidden under ADD_OR_REMOVE.
@@ -16,6 +17,8 @@ Promise
     [tail_limits.3] Where clearly more people are far on one side, the mean of all values may lie to that side of the
           limited one by 3 scales of the noise on the sum of u: a test about it takes no such surplus for evidence.
           Released numbers say which.
+    [tail_limits.4] The look for flags is pure too. If all values are 0 or 1 and c is between, then but for one look in
+          300 all are within T: the mean of u is 0 where c is their mean, however few are 1.
 Why
     [tail_limits.1] What the choice of T would have cost goes to the sums if tails are balanced, which released numbers
     decide. C is [locate.1]. A person is within S and counts 1 in the one number, or is beyond and counts at most 1,
@@ -36,6 +39,11 @@ Why
     7.5% of an exponential column, 6 scales of the noise on their number, of which 3 count as clear. Chance in the
     sample is allowed for by the root of all who seem to be beyond. With three twentieths of epsilon or more for it, the
     noise does not grow with n as a share n / 85 would, and a longer tail of 3% of people is seen once they are many.
+    [tail_limits.4] A person is one of the others or is not: who joins or is replaced moves their number by at most 1:
+    [additive.1]. Its epsilon is one of those that sum to epsilon; that T is at least a constant, if the released number
+    says so, is post-processing. Of flags others are 0, so the number is noise alone, beyond 5 scales on one side once
+    in 2 e^5 = 297 times; |x - c| < 1 <= T. Where some are others, T is chosen as it is elsewhere and raised to 1 at
+    most: fewer people are beyond it, and the noise is that of values of 0 and 1. Half of all people are 5 scales.
 Needs
     If more than half of the values are c itself a limit may not be found: a refusal. The balance is looked for where
     n epsilon is 340 or more (REPLACE: 680), in two samples 500 (1000) in the smaller; one sample is not tested below.
@@ -86,6 +94,9 @@ BALANCE: Final = (85, 100)
 LEAST_BALANCE: Final = Fraction(3, 20)  # of epsilon, however many people there are
 EVEN: Final = 3.0  # scales of noise, and standard errors of the sample, by which balanced tails may seem to differ
 LONGER: Final = 3.0  # scales of noise by which a longer tail may pull the mean of all values to its side
+FLAGS: Final = 10  # n epsilon times the share for the look for flags: 5 scales of its noise are half of all people
+FLAGS_SHARES: Final = Fraction(1, 100), Fraction(1, 20)  # of epsilon, at least and at most
+OTHERS: Final = 5  # scales of noise that the number of values that are neither 0 nor 1 may seem to be
 INSIDE: Final = 0.7  # of all people, who seem to be within SEEN where tails are balanced
 LOCATED: Final = 50  # n epsilon with which a median is found under ADD_OR_REMOVE; four times as much under REPLACE
 LOST: Final = (
@@ -138,6 +149,11 @@ def located(size: int, epsilon: Number, neighbours: Neighbours, most: Fraction) 
     return enough(nats, size, epsilon, SCALE if neighbours.size_is_public else SCALE / 2, most) if size else most
 
 
+def flags_share(size: int, epsilon: Number) -> Share:
+    """What the look for flags costs among so many people by a public or a noisy number. [tail_limits.4]"""
+    return Share(enough(FLAGS, size, epsilon, *FLAGS_SHARES))
+
+
 def limited_at(
     people: Samples, stages: Callable[[Sequence[int], bool], Allocation], rng: Randomness
 ) -> tuple[Limits, Allocation]:
@@ -146,13 +162,29 @@ def limited_at(
     cost = given.part("scale", Choice)
     found = [median_distance(part, centre=centre, cost=cost, neighbours=relation, rng=rng) for part in people.parts]
     near = min(max(*found, abs(centre) * ROUNDED, FINDS[0]), FINDS[1])  # [tail_limits.1]
+    least = (
+        1.0 if "flags" in given and seem_flags(people, given.part("flags", Laplace), rng) else 0.0
+    )  # [tail_limits.4]
     if "balance" not in given:
-        return limits_of(people, near, given, rng), given
+        return limits_of(people, near, given, rng, least), given
     surplus, most_are_near = tails_seen(people, SEEN[len(people.parts) - 1] * near, given.part("balance", Laplace), rng)
     if not surplus and most_are_near:
-        return Limits(centre, NEAR * near, float(BEYOND) * NEAR * near), stages(people.sizes, True)  # [tail_limits.1]
+        limit = max(NEAR * near, least)  # [tail_limits.4]
+        return Limits(centre, limit, float(BEYOND) * limit), stages(people.sizes, True)  # [tail_limits.1]
     below, above = max(0.0, -LONGER * surplus), max(0.0, LONGER * surplus)  # [tail_limits.3]
-    return limits_of(people, near, given, rng)._replace(below=below, above=above), given
+    return limits_of(people, near, given, rng, least)._replace(below=below, above=above), given
+
+
+def seem_flags(people: Samples, cost: Laplace, rng: Randomness) -> bool:
+    """Whether all values may be 0 or 1, by a noisy number of those that are neither. [tail_limits.4]"""
+    others = fold(_others, added, people.parts[0])
+    noisy = rng.blur(others, sensitivity=1, cost=cost)  # [tail_limits.4]
+    return bool(noisy * cost.epsilon <= OTHERS)
+
+
+def _others(given: Iterator[Floats]) -> int:
+    """A kernel: how many values are neither 0 nor 1; a missing one is neither."""
+    return sum(int(np.count_nonzero((piece != 0) & (piece != 1))) for piece in given)
 
 
 def tails_seen(people: Samples, limit: float, cost: Laplace, rng: Randomness) -> tuple[int, bool]:
@@ -193,9 +225,9 @@ def moved_by_one(neighbours: Neighbours) -> int:
     return 2 if neighbours is Neighbours.REPLACE else 1
 
 
-def limits_of(people: Samples, near: float, stages: Allocation, rng: Randomness) -> Limits:
-    """A limit that few people are beyond, as far as it is worth its noise; refused if there is none.
-    [tail_limits.1]"""
+def limits_of(people: Samples, near: float, stages: Allocation, rng: Randomness, least: float = 0.0) -> Limits:
+    """A limit that few people are beyond, as far as it is worth its noise, or a public `least` one; refused if there is
+    none. [tail_limits.1]"""
     cost, moved = stages.part("limit", Choice), 2 * moves(people.neighbours)
     candidates = near * 2.0 ** (PLACES / PARTS)
     kernel = partial(_distances, centre=people.centre, candidates=candidates)
@@ -205,7 +237,7 @@ def limits_of(people: Samples, near: float, stages: Allocation, rng: Randomness)
     chosen = rng.choose(scores, sensitivity=moved * GRAINS, cost=cost)  # [tail_limits.1]
     if PLACES[chosen] < LOW or near >= FINDS[1]:
         raise Refused(LOST)
-    limit = float(candidates[chosen])
+    limit = max(float(candidates[chosen]), least)  # [tail_limits.4]
     return Limits(people.centre, limit, float(BEYOND) * limit, 1 / BEYOND**2)
 
 

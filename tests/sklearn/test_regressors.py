@@ -296,3 +296,14 @@ def test_whether_anybody_is_there_is_told_only_where_it_is_public() -> None:
     PrivateLogisticRegression(1.0, bounds=(-2, 2)).fit(*nobody)
     with pytest.raises(ValueError, match="0 sample"):
         PrivateLogisticRegression(1.0, bounds=(-2, 2), neighbours="replace").fit(*nobody)
+
+
+@pytest.mark.parametrize("face", [PrivateAdditiveModel, PrivateNaiveBayes, PrivateLogisticRegression])
+def test_truth_values_are_the_classes_0_and_1(face: Any) -> None:
+    rows = np.stack([np.arange(9000) % 7, np.arange(9000) % 11], axis=1).astype(float)
+    flags = rows[:, 0] > 3
+    some = flags.astype(object)
+    some[0] = None  # one missing entry makes objects of them
+    for outcome in (flags, some, flags.astype(int)):
+        fitted = face(2.0, 1e-6, random_state=1) if face is not PrivateNaiveBayes else face(2.0, random_state=1)
+        assert fitted.fit(rows, outcome).predict(rows[[0, 6]]).tolist() == [0, 1]

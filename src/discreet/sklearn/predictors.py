@@ -21,6 +21,7 @@ from discreet.tables.entries import column
 from discreet.tables.matrix import in_one, matrix
 
 Floats = npt.NDArray[np.float64]
+TRUTHS: Final = {bool, np.bool_}  # 1 and 0, where no class is one
 ONE_COLUMN: Final = (  # scikit-learn's own words
     "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, ), for "
     "example using ravel()."
@@ -74,6 +75,8 @@ class _PrivateRows(BaseEstimator):  # type: ignore[misc]
             raise BadInput("y has another length than X; they must be the same")
         if self.epsilon is None:
             raise BadInput(f"epsilon is not set; there is no default: give {type(self).__name__}(epsilon=1.0)")
+        if values.dtype.kind in "bO" and not {type(one) for one in getattr(self, "classes", ())} & TRUTHS:
+            return [int(one) if type(one) in TRUTHS else one for one in values]
         return values
 
     def __sklearn_tags__(self) -> Any:

@@ -218,22 +218,24 @@ def wanted(
             rules.check_people(statistic.name, column=None if kind == "where" else name)
         check_levels("equals", [counted := equals if kind == "boolean" else None], table, name)
         wants.append(Want(name, kind, missing=chosen, rule=rule, cap=terms.max_rows, equals=counted))  # type: ignore[arg-type]
-    _check_listed(table, kinds, references.get("y"), arguments)
+    _check_listed(table, kinds, references, arguments)
     return Wanted(references, tuple(wants), about, rules)
 
 
-def _check_listed(table: "Table", kinds: Mapping[str, str], outcome: Any, arguments: Mapping[str, Any]) -> None:
-    """Check the public categories and classes that are listed for columns of categories."""
+def _check_listed(table: "Table", kinds: Mapping[str, str], references: Mapping[str, Any], given: Any) -> None:
+    """Check the public categories, classes and groups that are listed for columns of categories."""
     of_categories = [name for name, kind in kinds.items() if kind == "category"]
-    if outcome in of_categories:
-        check_levels("classes", arguments.get("classes"), table, outcome)
+    if references.get("y") in of_categories:
+        check_levels("classes", given.get("classes"), table, references["y"])
+    for option in ("between", "treatment", "control") if references.get("groups") in of_categories else ():
+        part = given.get(option)
+        check_levels(option, part if isinstance(part, list | tuple) else [part], table, references["groups"])
     for option in ("categories", "null", "p", "q"):
-        listed = arguments.get(option)
-        if option != "categories" and not isinstance(listed, Mapping):  # probabilities of the categories
-            continue
-        parts = listed if len(of_categories) > 1 and isinstance(listed, list | tuple) else [listed]
-        for name, part in zip(of_categories, parts, strict=False):
-            check_levels(option, part, table, name)
+        listed = given.get(option)
+        if option == "categories" or isinstance(listed, Mapping):  # probabilities of the categories
+            parts = listed if len(of_categories) > 1 and isinstance(listed, list | tuple) else [listed]
+            for name, part in zip(of_categories, parts, strict=False):
+                check_levels(option, part, table, name)
 
 
 def _reference(given: Any, parameter: str, reads: Reads) -> Any:

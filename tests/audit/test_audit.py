@@ -68,6 +68,14 @@ def test_meter_compares_curves() -> None:
     assert exceeds(Choice(1), Approximate(1, 0)) is None
     assert exceeds(Gaussian(0.5), Gaussian(0.6)) is None
     assert exceeds(Gaussian(0.6), Gaussian(0.5)) is not None
+    noise, pure = Gaussian(0.3), Approximate(1, 0)
+    parts = Composed((Choice(0.5), noise, Approximate(0.4, 0), Approximate(0.6, 0)))
+    mixed = Gaussian(0.6)  # the choice is within a mu of .5 by [currency.2]
+    assert exceeds(parts, Composed((mixed, pure))) is None
+    assert exceeds(parts, Composed((Gaussian(0.3), pure))) is not None
+    halves = Composed((noise, Approximate(0.5, 0), Approximate(0.5, 0)))
+    assert exceeds(Composed((noise, pure)), halves) is not None  # two halves tell less than a whole
+    assert exceeds(Composed((noise, pure)), Composed((Choice(0.5), pure))) is not None
 
 
 def test_bounds_on_a_share_are_clopper_and_pearson() -> None:

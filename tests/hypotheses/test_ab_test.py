@@ -99,7 +99,7 @@ def test_refusals_and_bad_arguments() -> None:
     )
     assert small.refusal is None
     assert small.value.split_p_value == 1.0
-    assert "too few people to say whether the groups" in str(small)
+    assert "too few rows to say whether the groups" in str(small)
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"of": "median"}, "ask for the difference of medians"),
         ({"planned": 1.0}, "planned is 1.0"),

@@ -62,6 +62,7 @@ def test_an_interval_of_means_ends_where_its_confidence_is_that_of_the_p_value(f
     rows = np.append(x, y) if first else np.column_stack([np.repeat([0.0, 1.0], 800), np.append(x, y)])
     found = LimitedMeansTest(first, 1.0, **options).release(rows, Seeded(2))
     low, high = found.interval(1 - found.value.p_value)
+    assert found.value.effect is not None
     near = low if found.value.effect > 0 else high
     assert abs(near) < (0.02 if first is None else 1e-6) * (high - low)
 
@@ -219,13 +220,13 @@ def test_each_test_has_an_effect_with_its_interval_and_its_null_in_words(
 
 def test_tests_without_an_effect_say_their_null_in_words() -> None:
     x, y = [k % 3 for k in range(600)], [k % 2 for k in range(600)]
-    rng, asked = Seeded(1), {"epsilon": 1.0}
+    asked: dict[str, Any] = {"epsilon": 1.0, "rng": Seeded(1)}
     for release in (
-        discreet.anova(x, y, x, **asked, rng=rng),
-        discreet.goodness_of_fit_test(x, {0: 0.3, 1: 0.3, 2: 0.4}, **asked, rng=rng),
-        discreet.independence_test(x, y, categories=([0, 1, 2], [0, 1]), **asked, rng=rng),
-        discreet.closeness_test(x, y, categories=[0, 1, 2], **asked, rng=rng),
-        discreet.likelihood_ratio_test(x, stats.norm(0, 1), stats.norm(1, 1), **asked, rng=rng),
+        discreet.anova(x, y, x, **asked),
+        discreet.goodness_of_fit_test(x, {0: 0.3, 1: 0.3, 2: 0.4}, **asked),
+        discreet.independence_test(x, y, categories=([0, 1, 2], [0, 1]), **asked),
+        discreet.closeness_test(x, y, categories=[0, 1, 2], **asked),
+        discreet.likelihood_ratio_test(x, stats.norm(0, 1), stats.norm(1, 1), **asked),
     ):
         assert release.provenance.notes[0].startswith("null hypothesis: ")
         assert release.value.effect is None

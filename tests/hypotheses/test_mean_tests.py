@@ -134,7 +134,7 @@ def test_decisions() -> None:
         assert two_means_test(x, y, alternative="less", **ask, **PUBLIC).value.decide(0.001)  # type: ignore[arg-type]
     assert mean_test(x, 4.5, model="symmetric", epsilon=1.0, rng=Seeded(1)).value.decide(0.001)
     assert "in the limit" in str(mean_test(x, 5.0, epsilon=1.0, rng=Seeded(1)))
-    assert "which group a person is in is public" in str(two_means_test(x, y, epsilon=1.0, **PUBLIC, rng=Seeded(1)))
+    assert "which group a row is in is public" in str(two_means_test(x, y, epsilon=1.0, **PUBLIC, rng=Seeded(1)))
 
 
 def test_refusals() -> None:

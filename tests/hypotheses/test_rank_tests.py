@@ -182,7 +182,7 @@ def test_releases_say_that_groups_are_public() -> None:
         two_samples_test([1.0] * 30, [2.0] * 30, epsilon=1.0, **PUBLIC, rng=Seeded(1)),
         anova([1.0] * 30, [2.0] * 30, epsilon=1.0, **PUBLIC, rng=Seeded(1)),
     ):
-        assert "which group a person is in is public" in str(release)
+        assert "which group a row is in is public" in str(release)
 
 
 def test_bad_parameters_of_the_classes() -> None:

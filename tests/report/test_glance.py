@@ -6,7 +6,8 @@ from tests.report.made import Read, dossier, entry, grouped, records
 
 import discreet
 from discreet.report import page
-from discreet.report.glance import answers_in_words, glance, in_words, lines_of
+from discreet.report.glance import answers_in_words, glance, lines_of
+from discreet.report.questions import in_words
 from discreet.report.record import Report, entry_of
 from discreet.report.sentences import chance
 from discreet.report.svg import common

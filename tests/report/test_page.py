@@ -11,8 +11,8 @@ from tests.report.made import Read, dossier, entry, grouped, records
 
 from discreet.errors import BadInput
 from discreet.report import from_json, page, sentence, to_csv, to_json
-from discreet.report.glance import in_words
 from discreet.report.page import POLICY, card, summary
+from discreet.report.questions import in_words
 from discreet.report.record import Report, entry_of
 
 HOSTILE = (

@@ -33,7 +33,7 @@ from discreet.accounting.currency import mu, pure, slack
 from discreet.audit.worlds import Pair
 from discreet.noise.randomness import Door, Request, Seeded, Uniform
 from discreet.privacy.exact import exact
-from discreet.privacy.loss import Approximate, Loss, atoms, compose
+from discreet.privacy.loss import Approximate, Gaussian, Loss, atoms, compose
 from discreet.privacy.mechanism import Mechanism
 
 PLAIN = (type(None), bool, int, float, str, bytes)
@@ -193,17 +193,21 @@ def _sums_to(spent: Loss, declared: Loss) -> bool:
 
 
 def _part_by_part(spent: Loss, declared: Loss) -> bool:
-    """Whether what is no pure part is within the mu and the slack of what is none in the declared loss, and the pure
-    parts within its pure ones: no trade-off curve lies beyond then. [currency.6]"""
+    """Of one declared pure part and Gaussian noise: whether the pure parts that were spent add up to no more than the
+    one, and the rest is within the mu and the slack of the other. No trade-off curve lies beyond then. [currency.6]
+
+    Of several declared pure parts, or of choices, that would not follow: their curves lie within what they add up to.
+    """
     (mine, rest), (theirs, others) = (_pure_and_rest(loss) for loss in (spent, declared))
-    within = [one <= other for one, other in zip(mu(rest), mu(others), strict=True)]
-    return bool(theirs) and mine <= theirs and all(within) and slack(rest) <= slack(others)
+    if len(theirs) != 1 or not all(isinstance(part, Gaussian) for part in others):
+        return False
+    within = [one <= other for one, other in zip(mu(compose(*rest)), mu(compose(*others)), strict=True)]
+    return sum(mine) <= sum(theirs) and all(within) and slack(compose(*rest)) <= slack(compose(*others))
 
 
-def _pure_and_rest(loss: Loss) -> tuple[Fraction, Loss]:
+def _pure_and_rest(loss: Loss) -> tuple[list[Fraction], list[Loss]]:
     parts = [part for part in atoms(loss) if isinstance(part, Approximate) and not part.delta]
-    rest = [part for part in atoms(loss) if part not in parts]
-    return sum((exact(part.epsilon) for part in parts), Fraction(0)), compose(*rest)
+    return [exact(part.epsilon) for part in parts], [part for part in atoms(loss) if part not in parts]
 
 
 def itemised(loss: Loss) -> tuple[str, ...]:

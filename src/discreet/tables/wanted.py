@@ -225,11 +225,10 @@ def wanted(
 def _check_listed(table: "Table", kinds: Mapping[str, str], references: Mapping[str, Any], given: Any) -> None:
     """Check the public categories, classes and groups that are listed for columns of categories."""
     of_categories = [name for name, kind in kinds.items() if kind == "category"]
-    if references.get("y") in of_categories:
-        check_levels("classes", given.get("classes"), table, references["y"])
-    for option in ("between", "treatment", "control") if references.get("groups") in of_categories else ():
-        part = given.get(option)
-        check_levels(option, part if isinstance(part, list | tuple) else [part], table, references["groups"])
+    for option, parameter in LISTED.items():
+        if references.get(parameter) in of_categories:
+            part = given.get(option)
+            check_levels(option, [part] if option in ("treatment", "control") else part, table, references[parameter])
     for option in ("categories", "null", "p", "q"):
         listed = given.get(option)
         if option == "categories" or isinstance(listed, Mapping):  # probabilities of the categories
@@ -341,6 +340,7 @@ def alone(given: Any) -> Any:
     return given[0] if isinstance(given, list | tuple) and len(given) == 1 and isinstance(given[0], str) else given
 
 
+LISTED: Final = {"classes": "y", "between": "groups", "treatment": "groups", "control": "groups"}
 HOLDS: Final = {"text": "texts", "category": "texts", "date": "dates", "boolean": "true and false"}
 
 
@@ -353,11 +353,9 @@ def check_levels(option: str, listed: Any, table: "Table", name: str) -> None:
         return
     for level in listed[:1] if isinstance(listed, range) else listed:  # of a range all are whole numbers, or none
         text, truth = isinstance(level, str), isinstance(level, bool | np.bool_)
-        if kind in ("text", "category"):
-            fits = text
-        elif kind == "date" or (kind == "unknown" and option == "keys"):  # groups go by what they are called
+        if kind == "date" or (kind == "unknown" and option == "keys"):  # groups go by what they are called
             fits = text or isinstance(level, datetime.date)
-        elif kind == "unknown":
+        elif kind in ("text", "category", "unknown"):
             fits = text
         else:
             fits = truth if kind == "boolean" else not truth and not text

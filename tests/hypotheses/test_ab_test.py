@@ -207,3 +207,13 @@ def test_forecasts_are_of_the_difference(options: Any) -> None:
     assert same.error is not None
     assert 0.9 < found.error / same.error < 1.5
     assert "30% of the rows are in a" in str(found)
+
+
+@pytest.mark.claim("ab_test.4")
+def test_sizes_that_are_plainly_not_as_planned_are_told() -> None:
+    """5,350 of 10,000 people are 7 standard deviations from half: a p-value of 3e-12 without privacy."""
+    arms = ["new"] * 5_350 + ["old"] * 4_650
+    found = discreet.ab_test([k % 2 for k in range(10_000)], arms, epsilon=1.0, of="proportion", rng=Seeded(1), **ARMS)
+    assert found.value.split_p_value < 0.0002
+    assert not found.value.as_planned
+    assert "the groups are not of the planned sizes" in str(found)

@@ -365,3 +365,11 @@ def test_categories_bounds_missing_entries_and_what_is_refused() -> None:
         value["height"]
     with pytest.raises(BadInput, match="rows of 3 columns"):
         value.predict([[1.0]])
+
+
+def test_bins_that_tell_nothing_are_counted() -> None:
+    shown = Shapes(("no", "yes"), ("x",), ((0.0, 1.0),), (True,), np.zeros(4), 0.0)
+    few = ShapesSpread(shown, np.array([0.0, 0.0, 3.0, 0.0]), np.array([900.0, 0.0, 0.0, 900.0]), noise=5.0)
+    (told,) = few.silent
+    assert told.startswith("2 of 4 bins hold too few rows to say anything")
+    assert ShapesSpread(shown, np.zeros(4), np.full(4, 900.0), noise=5.0).silent == ()

@@ -246,3 +246,23 @@ def test_an_outcome_of_texts_is_told_of_classes(tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=r"classes=\('no', 'yes'\)"):
             session.logistic_regression(["age"], "town", epsilon=1.0)
         assert session.logistic_regression(["age"], "town", classes=("Bonn", "Ulm"), epsilon=5.0).refusal is None
+
+
+@pytest.mark.parametrize("declared", [{}, {"arm": "text"}])
+def test_groups_that_a_text_file_cannot_hold_are_refused_before_the_charge(
+    tmp_path: Path, declared: dict[str, Any]
+) -> None:
+    (tmp_path / "trial.csv").write_text(
+        "age,ill,arm\n" + "".join(f"{k % 60},{k % 3 // 2},{k % 2}\n" for k in range(900))
+    )
+    with discreet.open(tmp_path / "trial.csv", budget=9.0, ledger=":memory:", types=declared, rng=Seeded(1)) as session:
+        for asked in (
+            lambda: session.difference("age", "arm", between=[0, 1], epsilon=1.0),
+            lambda: session.ab_test("age", "arm", treatment=1, control=0, epsilon=1.0),
+            lambda: session.groups_test("age", "arm", between=[0, 1], epsilon=1.0),
+            lambda: session.log_rank_test("age", "ill", "arm", between=[0, 1], times=[10, 20], epsilon=1.0),
+        ):
+            with pytest.raises(BadInput, match=r"(between|treatment) has [01], and .*text"):
+                asked()
+        assert session.balance.spent.epsilon == 0
+        assert session.difference("age", "arm", between=["0", "1"], epsilon=4.0).refusal is None

@@ -146,3 +146,11 @@ def test_forecasts_are_of_the_difference() -> None:
         expected = discreet.forecast("difference", **given, equals=equals).half_width
         assert expected is not None
         assert 0.05 < expected < 0.062  # 1.96 sqrt(2 / 4 / 650) is 0.054 without noise
+
+
+def test_notes_of_one_group_alone_name_it() -> None:
+    x = np.random.default_rng(0).gamma(1.0, size=6_000)
+    groups = ["new" if k % 2 else "old" for k in range(6_000)]
+    found = discreet.difference(x, groups, epsilon=1.0, between=["new", "old"], rng=Seeded(1))
+    invisible = [note for note in found.provenance.notes if "can be invisible" in note]
+    assert [note.partition(":")[0] for note in invisible] == ["new", "old"]

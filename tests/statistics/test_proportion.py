@@ -274,4 +274,4 @@ def test_a_test_tells_the_share_with_the_interval_of_the_same_count(relation: st
     tested = proportion_test(entries, 0.3, **asked, rng=Seeded(1))
     share = proportion(entries, **asked, rng=Seeded(1)).shown().numbers[0]
     value, bar = share.told
-    assert f"the share is {value}, with a 95% confidence interval of {bar} from the same noisy count" in str(tested)
+    assert f"share: {value}\n  95% confidence interval for the population's share: {bar}" in str(tested)

@@ -46,7 +46,7 @@ def test_times_with_too_few_people_have_no_number() -> None:
     found = discreet.survival(time, time < 9, epsilon=1.0, times=[0.5, 1, 2, 6, 8], rng=Seeded(1))
     assert np.isnan(found.value.heights).tolist() == [False, False, False, True, True]
     assert np.isnan(found.interval().low).tolist() == [False, False, False, True, True]
-    assert "from 6 on too few rows" in str(found)
+    assert "from 6 on nothing is shown: those who are watched longer than that are too few" in str(found)
     assert np.isnan(recall(stored(found.value)).heights[-1])
     none = discreet.survival(time[:20], time[:20] < 9, epsilon=1.0, times=[1, 2], rng=Seeded(1))
     assert "too few are left at 1" in str(none.refusal)

@@ -17,6 +17,10 @@ ABOUT: Final = (
     f"limited to {LIMIT:g} either way"
 )
 Floats = npt.NDArray[np.float64]
+SILENT: Final = (
+    "{} of {} bins hold too few rows to say anything: their intervals reach both limits. What is shown there follows "
+    "the bins beside them, and may lie outside an interval; fewer bins or columns, bounds, or a larger epsilon say more"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,13 @@ class ShapesSpread:
     def privacy(self) -> Shapes:
         """That from the privacy noise."""
         return self.shown.with_cells(np.minimum(self.noise / self._held, LIMIT))
+
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """How many bins tell nothing, in words, if any. [additive_model.3]"""
+        bar = self.interval(0.95)
+        none = int(np.count_nonzero((bar.low.cells <= -LIMIT) & (bar.high.cells >= LIMIT)))
+        return (SILENT.format(none, len(self.shown.cells)),) if none else ()
 
     def interval(self, confidence: float) -> Interval:
         """For each bin by itself. [additive_model.3]"""

@@ -183,7 +183,8 @@ class AdditiveModel:
         cells = np.concatenate(shapes) / STEPS
         value = Shapes(self.classes.names, self.names, levels, measured, cells, base / STEPS)
         spread = ShapesSpread(value, *last, noise=self.noise("last"))  # [additive_model.3]
-        return replace(blank, answer=value, spread=spread)
+        notes = (*blank.provenance.notes, *spread.silent)
+        return replace(blank, answer=value, spread=spread, provenance=replace(blank.provenance, notes=notes))
 
     def noise(self, stage: str) -> float:
         """The deviation of the noise on each sum of residuals: public."""

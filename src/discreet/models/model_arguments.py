@@ -81,8 +81,8 @@ def formulated(
     """By a formula, where nothing else says what it says itself."""
     if not plain:
         raise BadInput(
-            "a formula has its own names, '- 1' for no intercept, and C(outcome) with two levels in place of classes; "
-            "give bounds and levels by name only"
+            "a formula has its own names, and '- 1' for no intercept; in place of classes write C(ill) ~ age + bmi, "
+            "and levels={'ill': ['no', 'yes']}; give bounds and levels by name only"
         )
     formula = Formula.read(X.formula or "")
     if formula.outcome.kind == "category" and not categories:

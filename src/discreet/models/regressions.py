@@ -41,7 +41,7 @@ from discreet.subsample.estimators import LineFit
 from discreet.worlds.shapes import regression
 
 Method = Literal["auto", "objective", "descent", "friendly"]
-MOMENTS: Final = "method 'moments': one row for each person, so one noisy sum of squares has the least error"
+MOMENTS: Final = "method 'moments': one noisy sum of squares has the least error here"
 
 
 @statistic(

@@ -334,7 +334,7 @@ class PrivateAdditiveModel(ClassifierMixin, _PrivateRows):  # type: ignore[misc]
     `classes` are the two public labels, that of "no" first. Rows with a missing entry are left out of `fit`.
 
     >>> rows = np.stack([np.arange(9000) % 7, np.arange(9000) % 11], axis=1).astype(float)
-    >>> middling = abs(rows[:, 0] - 3) < 2
+    >>> middling = (abs(rows[:, 0] - 3) < 2) * 1
     >>> PrivateAdditiveModel(2.0, 1e-6, random_state=1).fit(rows, middling).predict(rows[:4]).tolist()
     [0, 0, 1, 1]
     """

@@ -84,6 +84,8 @@ QUIET, USUAL = 0.3, 1.25  # standard errors of noise that go unnoticed; median d
 GRAIN: Final = 384  # parts of a record in which scores are counted: halves and thirds are whole
 ENDED: Final = 0.4  # of the records expected beyond the far distance
 FEW: Final = 0.02  # of all records: if no more may differ from the centre it stands for them
+AS_MANY: Final = (0.8, 1.4)  # times as many at the limit as were counted beyond the far distance
+ALL_FAR: Final = 0.85  # mean square over mean, in units of the limit: 1 where there is nothing before it
 CUT: Final = 100  # nats at which scores are cut
 ENDLESS: Final = "the data reach beyond 1e299; rescale them, or give public bounds"
 RARE: Final = (
@@ -173,6 +175,19 @@ class Tail:
             return None
         differ = f"about {round(self.counted)}" if clear else f"hardly more than {round(most)}"
         return RARE.format(differ, self.size, show(self.centre))
+
+    def all_beyond(self, mean: float, square: float) -> bool:
+        """Whether all who differ from the centre seem to lie at the limit or beyond, in units of the radius: then it is
+        chance where the radius fell between the centre and them."""
+        if self.body or not self.far or self.ended:
+            return False
+        least, most = AS_MANY
+        return least < mean * self.size / self.counted < most and square > ALL_FAR * mean
+
+    @property
+    def unreached(self) -> str:
+        """Why there is no telling how far they reach."""
+        return RARE.format(f"about {round(self.counted)}", self.size, show(self.centre))
 
     @property
     def unseen(self) -> str:

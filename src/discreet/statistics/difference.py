@@ -112,7 +112,10 @@ class Difference:
         first, second = (self.inner.release(chosen(one, pairs, np.float64), rng) for one in mine)  # [difference.1]
         names = [label(one) for one in self.between.names]
         shown = {"of": self.of, "between": self.between.names, "neighbours": self.neighbours}
-        notes = tuple(dict.fromkeys(note for one in (first, second) for note in one.provenance.notes))
+        shared = set(first.provenance.notes) & set(second.provenance.notes)
+        of_groups = list(zip(names, (first, second), strict=True))
+        told = [(name, note) for name, one in of_groups for note in one.provenance.notes]
+        notes = tuple(dict.fromkeys(note if note in shared else f"{name}: {note}" for name, note in told))
         null = (
             f"null hypothesis: both groups have the same {WORDS[self.of]} in the population; at level 1 - confidence "
         )
@@ -122,11 +125,11 @@ class Difference:
             Provenance("Difference", shown, rng.secure, notes=(null, *notes)),
             name=f"{WORDS[self.of]} of {names[0]} beside {names[1]}",
         )
-        for told, one in zip(names, (first, second), strict=True):
+        for name, one in of_groups:
             if one.refusal is not None:  # [difference.2]
                 why = FEW.sub(r"bring \1 rows in each group", one.refusal)
                 why = in_full(why, self.guarantee, self.inner.guarantee)
-                return replace(blank, refusal=f"the group {told}: {why}; is it written as in the table?")
+                return replace(blank, refusal=f"the group {name}: {why}; is it written as in the table?")
         a, b = float(first.value), float(second.value)
         spread = PairSpread((a, b), (first.spread, second.spread), self.of, self.confidence, self.centred, tuple(names))
         ratio = math.nan if math.isnan(spread.interval(spread.confidence).low[1]) else a / b

@@ -63,6 +63,7 @@ FAR: Final = 45  # e^-45 is 3e-20
 LEAST: Final = 7  # the least noisy size, in scales of the noise: of no entries one in 490 such counts is larger
 MISCOUNTED: Final = 5  # a noisy size is less than the size by more scales than this once in 85 times
 NAMED: Final = "name the text or date to look for with equals="
+MISSED: Final = 1e-4  # added to a p-value: for sizes that are ruled out [proportion.4]
 BAND, ROUNDED = 1 / 50, 1 / 500  # of 1 - confidence: for sizes that are ruled out, and for rounding [proportion.4]
 CLOSE: Final = 1e-13  # how closely the ends of an interval are found
 
@@ -232,7 +233,7 @@ class PrivateSize:
 
     def p_value(self, null: float, alternative: Alternative = "two-sided") -> float:
         """Super-uniform if the population's share is `null`. [proportion.4]"""
-        p, allowed = check_share(null), 1e-3
+        p, allowed = check_share(null), MISSED
         sizes = self._sizes(allowed)
         right, left = self.tail(sizes, p), self.mirrored.tail(sizes, 1 - p)
         return min(1.0, one_or_two_sided(left, right, alternative) / (1 - ROUNDED) + allowed)

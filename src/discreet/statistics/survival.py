@@ -109,7 +109,8 @@ def told(blank: Release[StepCurve], table: LifeTable, grid: TimeGrid, event: str
     notes = [CENSORED]
     if known < len(grid.times):
         notes.append(
-            f"from {show(grid.times[known])} on too few people are left to be told from noise: nothing is shown"
+            f"from {show(grid.times[known])} on nothing is shown: those who are watched longer than that are too few "
+            "to be told from noise; if many are watched up to it, ask for a time a little earlier"
         )
     return replace(blank, answer=answer, spread=spread, provenance=replace(blank.provenance, notes=tuple(notes)))
 

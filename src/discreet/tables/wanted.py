@@ -218,22 +218,23 @@ def wanted(
             rules.check_people(statistic.name, column=None if kind == "where" else name)
         check_levels("equals", [counted := equals if kind == "boolean" else None], table, name)
         wants.append(Want(name, kind, missing=chosen, rule=rule, cap=terms.max_rows, equals=counted))  # type: ignore[arg-type]
-    _check_listed(table, kinds, references.get("y"), arguments)
+    _check_listed(table, kinds, references, arguments)
     return Wanted(references, tuple(wants), about, rules)
 
 
-def _check_listed(table: "Table", kinds: Mapping[str, str], outcome: Any, arguments: Mapping[str, Any]) -> None:
-    """Check the public categories and classes that are listed for columns of categories."""
+def _check_listed(table: "Table", kinds: Mapping[str, str], references: Mapping[str, Any], given: Any) -> None:
+    """Check the public categories, classes and groups that are listed for columns of categories."""
     of_categories = [name for name, kind in kinds.items() if kind == "category"]
-    if outcome in of_categories:
-        check_levels("classes", arguments.get("classes"), table, outcome)
+    for option, parameter in LISTED.items():
+        if references.get(parameter) in of_categories:
+            part = given.get(option)
+            check_levels(option, [part] if option in ("treatment", "control") else part, table, references[parameter])
     for option in ("categories", "null", "p", "q"):
-        listed = arguments.get(option)
-        if option != "categories" and not isinstance(listed, Mapping):  # probabilities of the categories
-            continue
-        parts = listed if len(of_categories) > 1 and isinstance(listed, list | tuple) else [listed]
-        for name, part in zip(of_categories, parts, strict=False):
-            check_levels(option, part, table, name)
+        listed = given.get(option)
+        if option == "categories" or isinstance(listed, Mapping):  # probabilities of the categories
+            parts = listed if len(of_categories) > 1 and isinstance(listed, list | tuple) else [listed]
+            for name, part in zip(of_categories, parts, strict=False):
+                check_levels(option, part, table, name)
 
 
 def _reference(given: Any, parameter: str, reads: Reads) -> Any:
@@ -339,6 +340,7 @@ def alone(given: Any) -> Any:
     return given[0] if isinstance(given, list | tuple) and len(given) == 1 and isinstance(given[0], str) else given
 
 
+LISTED: Final = {"classes": "y", "between": "groups", "treatment": "groups", "control": "groups"}
 HOLDS: Final = {"text": "texts", "category": "texts", "date": "dates", "boolean": "true and false"}
 
 
@@ -351,11 +353,9 @@ def check_levels(option: str, listed: Any, table: "Table", name: str) -> None:
         return
     for level in listed[:1] if isinstance(listed, range) else listed:  # of a range all are whole numbers, or none
         text, truth = isinstance(level, str), isinstance(level, bool | np.bool_)
-        if kind in ("text", "category"):
-            fits = text
-        elif kind == "date" or (kind == "unknown" and option == "keys"):  # groups go by what they are called
+        if kind == "date" or (kind == "unknown" and option == "keys"):  # groups go by what they are called
             fits = text or isinstance(level, datetime.date)
-        elif kind == "unknown":
+        elif kind in ("text", "category", "unknown"):
             fits = text
         else:
             fits = truth if kind == "boolean" else not truth and not text

@@ -16,6 +16,7 @@ from zlib import crc32
 import numpy as np
 
 import discreet
+from benchmarks.additive_cells import additive_models
 from benchmarks.counted_cells import RELATIONS, classes, crosstabs, models
 from benchmarks.verb_cases import PEOPLE, Case, table_of
 from discreet.models.multinomial import likeliest_coefficients
@@ -328,6 +329,7 @@ CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
     "ab_test": experiments,
     "synthetic": models,
     "naive_bayes": classes,
+    "additive_model": additive_models,
     "multinomial_regression": states,
     "ratio": partial(ratios, "ratio"),
     "rate": partial(ratios, "rate"),
@@ -342,7 +344,7 @@ CASES: Mapping[str, Callable[[], Iterator[Case]]] = {
 
 
 def _numbers(end: Any) -> Any:
-    if hasattr(end, "intercept"):
+    if hasattr(end, "coef"):
         return np.column_stack([end.intercept, end.coef])
     return list(end.values()) if hasattr(end, "parameters") else getattr(end, "cells", end)
 
@@ -370,7 +372,11 @@ def run(case: Case, runs: int) -> dict[str, Any]:
         inside = (low <= truth) & (truth <= high)
         at_once = "at once" in bar.about or case.statistic not in ("difference", "ab_test")
         whole = inside[known] if at_once else inside[:1]
-        each = float(whole.mean()) if "each by itself" in bar.about else float(whole.all())
+        each = (
+            float(whole.mean())
+            if "each by itself" in bar.about or "each bin by itself" in bar.about
+            else float(whole.all())
+        )
         held += case.holds(people, release) if case.holds else each
         measured = case.error or (lambda one, true: float(np.max(np.abs(np.ravel(_numbers(one.value)) - true))))
         errors.append(measured(release, truth))

@@ -226,7 +226,7 @@ def test_outliers_missing_rows_and_columns_of_the_same() -> None:
     assert release.value["a"] == pytest.approx(2.0, abs=0.2)
     assert release.value["rare"] == pytest.approx(3.0, abs=1.5)
     twice = np.column_stack([x[:, 0], x[:, 0], np.ones(20_000)])
-    for columns, word in (([0, 1], "'x0' and 'x1'"), ([0, 2], "'x1' is the same for most people")):
+    for columns, word in (([0, 1], "'x0' and 'x1'"), ([0, 2], "'x1' is the same for most rows")):
         release = discreet.linear_regression(twice[:, columns], y, epsilon=1.0, delta=1e-6, rng=Seeded(3))
         assert word in str(release.refusal)  # no coefficient without an interval
 

@@ -155,7 +155,7 @@ def test_where_nobody_counts_the_others_shares_are_among_those_shown() -> None:
     release = discreet.density(rows, epsilon=2.0, delta=1e-6, categories="open", rng=Seeded(1))
     assert release.value("a") == pytest.approx(0.75, abs=0.05)
     assert "among the people" in release.interval().about
-    assert "among the people shown" in release.provenance.notes[-1]
+    assert "among the rows shown" in release.provenance.notes[-1]
     public = discreet.density(
         rows, epsilon=2.0, delta=1e-6, categories="open", neighbours="replace", missing="keep", rng=Seeded(1)
     )

@@ -28,6 +28,16 @@ def test_the_same_questions_are_found_whatever_they_are_called() -> None:
     assert len(found.to_dict()["changes"]) == len(found.changes) == 6
 
 
+def test_a_stored_answer_is_not_compared_with_itself() -> None:
+    answers = [discreet.count(range(900), epsilon=1.0, rng=Seeded(seed)) for seed in (1, 2)]
+    then, now = (answer.signed(mark).to_dict() for answer, mark in zip(answers, ("first", "second"), strict=True))
+    again = compare(reports(entry(then, statistic="count")), reports(entry(then, statistic="count")))
+    assert not again.changes
+    assert not again.assumptions
+    assert "the same stored answer" in again.left_out[0]
+    assert len(compare(reports(entry(then, statistic="count")), reports(entry(now, statistic="count"))).changes) == 1
+
+
 def test_what_has_no_counterpart_is_named() -> None:
     groups = [grouped([{"key": key, "release": records()["mean"]} for key in keys]) for keys in ("ab", "bc")]
     found = compare(reports(groups[0]), reports(groups[1], entry(records()["refused"], statistic="median")))

@@ -96,6 +96,9 @@ def compare(old: Report, new: Report) -> Comparison:
         if key not in before:
             left.append(f"{in_words(entry.asked)}: only in the new report")
             continue
+        if _receipts(entry) & _receipts(before[key]):
+            left.append(f"{in_words(entry.asked)}: both reports show the same stored answer, so it tells of no change")
+            continue
         found, why = _changes(before[key], entry)
         changes += found
         left += [f"{in_words(entry.asked)}: {reason}" for reason in why]
@@ -115,6 +118,11 @@ def difference(old: NamedNumber, new: NamedNumber) -> tuple[float, float]:
     """
     a, la, ua, b, lb, ub = (float(end or 0) for one in (old, new) for end in (one.value, one.low, one.high))
     return b - a - math.hypot(b - lb, ua - a), b - a + math.hypot(ub - b, a - la)
+
+
+def _receipts(entry: ReportEntry) -> set[str]:
+    """Of the charges that were made for it; a stored answer keeps its own."""
+    return {str(release.provenance.receipt) for _, release in entry.keyed if release.provenance.receipt is not None}
 
 
 def _by_question(report: Report) -> dict[str, ReportEntry]:

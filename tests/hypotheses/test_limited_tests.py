@@ -203,7 +203,9 @@ def test_in_a_session_too_the_first_line_says_where_the_limit_is() -> None:
     with discreet.open(table, budget=9.0, ledger=":memory:", rng=Seeded(1)) as session:
         found = session.mean_test("x", 1.0, epsilon=2.0)
         first = str(found).splitlines()[0]
-        at = re.search(r"mean of values limited to (\S+) to (\S+) \(outside: (\S+) or (\S+)\) is 1 \(two", first)
+        at = re.search(
+            r"mean of values limited to (\S+) to (\S+) \(one outside counts as (\S+) or (\S+)\) is 1 \(two", first
+        )
         assert at is not None
         assert first.startswith("mean test of x, test that the mean of values limited to ")
         low, high, least, most = map(float, at.groups())

@@ -294,7 +294,7 @@ def limited(at: Limits) -> str:
     """Where values are limited, and what one outside counts as, for the first line: a test is about these."""
     low, high = (show(at.centre + sign * at.limit) for sign in (-1, 1))
     far = " or ".join(show(at.centre + sign * at.reach) for sign in (-1, 1))
-    return f" of values limited to {low} to {high}" + (f" (outside: {far})" if at.reach > at.limit else "")
+    return f" of values limited to {low} to {high}" + (f" (one outside counts as {far})" if at.reach > at.limit else "")
 
 
 def said(at: Limits) -> str:

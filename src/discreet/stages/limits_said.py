@@ -23,8 +23,8 @@ def tail_notes(tail: Tail, limited: bool, epsilon: Number) -> tuple[str, ...]:
 
 def unlimited(size: float, epsilon: Number) -> str:
     """How to get the mean of all values, and its price."""
-    price = show(3 / (float(epsilon) * max(size, 1.0)))  # the 95% point of Laplace noise
+    price = 3 / (float(epsilon) * max(size, 1.0))  # the 95% point of Laplace noise
     return (
         "for the mean without such limits give public bounds: with bounds=(low, high) the noise adds up to "
-        f"{price} times (high - low) to either side"
+        f"{price:.2g} times (high - low) to either side"
     )

@@ -219,8 +219,12 @@ def test_an_empty_ledger(run: Run) -> None:
     assert "no population in this ledger yet" in run("list", "l")[1]
     assert record(run("list", "l", "--json")) == []
     refused(run("show", "l", "people"), 2, "no population 'people'")
+    refused(run("show", "l"), 2, "no population in this ledger yet")
     run("budget", "l", "people", "--epsilon", 1)
     assert run("show", "l", "people")[1].startswith("0 charges: epsilon 0 spent")
+    assert run("show", "l")[1] == run("show", "l", "people")[1]
+    run("budget", "l", "others", "--epsilon", 1)
+    refused(run("show", "l"), 2, "say whose budget: others, people")
 
 
 def test_passwords_are_never_printed(run: Run) -> None:

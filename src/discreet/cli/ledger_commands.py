@@ -78,7 +78,9 @@ def list_(ledger: Where, key: Key = None, anchor: Anchor = None, as_json: Json =
 @app.command("show")
 def show_(
     ledger: Where,
-    population: Population,
+    population: Annotated[
+        str | None, typer.Argument(metavar="POPULATION", help="Whose budget it is; the only one, if it is left out.")
+    ] = None,
     *,
     last: Annotated[int | None, typer.Option(min=1, help="Only the last so many charges.")] = None,
     answers: Annotated[bool, typer.Option("--answers", help="With the answers that were stored.")] = False,
@@ -95,6 +97,7 @@ def show_(
     from discreet.cli.ledger_prints import account_record, answer_lines, charge_record, charges_table, show, total_line
 
     with _opened(ledger, key, anchor) as book:
+        population = _only({one[0] for one in book.accounts()}) if population is None else population
         account, charges = book.account(population), book.entries(population, last=last)
     if as_json:
         told = {"entries": [charge_record(account, charge, answers) for charge in charges]}
@@ -103,6 +106,16 @@ def show_(
     if charges:
         show(*(answer_lines(account, charges) if answers else [charges_table(account, charges)]))
     typer.echo(total_line(account, len(charges)))
+
+
+def _only(populations: set[str]) -> str:
+    """The one that there is."""
+    from discreet.errors import BadInput, clean
+
+    if len(populations) != 1:
+        there = ", ".join(clean(name) for name in sorted(populations)[:20])
+        raise BadInput(f"say whose budget: {there}" if there else "there is no population in this ledger yet")
+    return next(iter(populations))
 
 
 @app.command()

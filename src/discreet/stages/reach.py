@@ -40,7 +40,8 @@ Why
     grid point before R there are no fewer. A Pareto tail of index 2, the limit of those with a variance, exceeds R by R
     on average: (R / t)^2 integrates to R. A noisy number is too small by 1.5 scales once in nine times. So in tails no
     heavier the mean is off by a third of half its interval at most, and 95% of intervals come to 90% at worst, to 94%
-    if the index is 3. Records far beyond 2 R, and too few to be counted, can still be missed.
+    if the index is 3; those of other confidence lose 5 points at most, being widened where it takes that. Records far
+    beyond 2 R, and too few to be counted, can still be missed.
 Needs
     n epsilon of 180, twice that under REPLACE, for a centre up to a million standard deviations from 0: 25 nats of
     (share / 2) n epsilon, and 9 near 0; 120 where the mean is declared to be within a hundred: 14 nats. m0 = 28 /
@@ -50,8 +51,8 @@ Accuracy
     noise are of one size. With `past` it is wider, if its noise is still below 0.3 standard errors of sampling. `far`
     overshoots the data once in some 10,000 runs: e^-14 over the prior of one grid point.
 Source
-    Huang, Liang and Yi 2021 and Dong and Yi 2023 search for the clip that balances bias and noise; here two ranks
-    extrapolate to it, for a rank so far out cannot be searched among all floats.
+    Huang, Liang and Yi 2021, Dong and Yi 2023 search for the clip that balances bias and noise; here two ranks
+    extrapolate to it, as one so far out cannot be searched among all floats.
 """
 
 import math
@@ -176,11 +177,9 @@ class Tail:
     def rare(self) -> str | None:
         """Why there is no telling how far the data reach: nearly all are at the centre, and others may be; or hardly
         any lie between it and the far distance, so that it is chance where this fell before those who differ."""
-        if self.far:
-            nowhere = not self.body and self.near < CLEAR * self.doubt
-            return RARE.format(f"about {round(self.counted)}", self.size, show(self.centre)) if nowhere else None
-        clear, most = self.counted > 5 * self.doubt, self.counted + SCALES * self.doubt
-        if not clear and most <= FEW * self.size:
+        most = self.counted + SCALES * self.doubt
+        clear = self.far > 0 or self.counted > 5 * self.doubt
+        if self.body or (self.near >= CLEAR * self.doubt if self.far else not clear and most <= FEW * self.size):
             return None
         differ = f"about {round(self.counted)}" if clear else f"hardly more than {round(most)}"
         return RARE.format(differ, self.size, show(self.centre))
@@ -271,11 +270,13 @@ class Tail:
         scale = 1 / float(self.stages.part("past", Laplace).epsilon) if "past" in self.stages else 0.0
         return None if self.past is None else max(self.past, 0.0) + SCALES * scale  # [reach.5]
 
-    def allowed(self, half: float) -> tuple[float, float] | None:
-        """How far the mean may be below and above that of clipped values with half such an interval; None: too far."""
-        if self.hardly is None or self.hardly / self.size * self.radius > SHIFT * half:  # [reach.5]
+    def allowed(self, half: float) -> dict[str, Any] | None:
+        """How far the mean may be below and above that of clipped values, and what those beyond the radius may move it
+        more, with half such an interval for 95%; None: too far."""
+        if self.hardly is None or (shift := self.hardly / self.size * self.radius) > SHIFT * half:  # [reach.5]
             return None
-        return self.allowance
+        below, above = self.allowance
+        return {"below": below, "above": above, "shift": shift}
 
     @property
     def limited(self) -> dict[str, Any]:

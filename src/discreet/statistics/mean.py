@@ -184,7 +184,7 @@ def tail_mean(
     farther = tail.allowed(spread.half_width(0.95))
     if farther is None:  # [mean.3]
         return replace(spread, **limited)
-    return replace(spread, below=farther[0], above=farther[1])  # [mean.4]
+    return replace(spread, **farther)  # [mean.4]
 
 
 def clipped_mean_of(

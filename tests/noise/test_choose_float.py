@@ -527,7 +527,7 @@ def test_weights_of_short_numbers_are_counted_exactly() -> None:
         mirrored = 1 - key if key < 0 else key
         binade, rest = divmod(mirrored, PER_BINADE)
         weights = [*prior.weights, 0]
-        zero = sum(weights) * PER_BINADE // 32
+        zero = sum(weights) * PER_BINADE // 2
         shares = [PER_BINADE // (b * (b + 1) << (b - 1)) for b in range(1, 31)]
         full = sum(share * (PER_BINADE >> (53 - b)) for b, share in enumerate(shares, 1))
         begun = sum(share * -(-rest >> (53 - b)) for b, share in enumerate(shares, 1)) if binade else 0

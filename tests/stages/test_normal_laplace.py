@@ -1,6 +1,7 @@
 """The distribution of normal plus Laplace error, and the error bars made of it."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from discreet.privacy.values import Distribution
 from discreet.stages.normal_laplace import (
+    LOST,
     ConvolvedSpread,
     NormalSpread,
     SquareSpread,
@@ -42,6 +44,21 @@ def test_radii() -> None:
         assert 2 * tail(radius(confidence, 1, 0.7), 1, 0.7) == pytest.approx(1 - confidence, rel=1e-6)
     assert student_factor(math.inf, 0.95) == 1
     assert student_factor(10, 0.95) == pytest.approx(2.228139 / 1.959964, abs=1e-5)
+
+
+@pytest.mark.claim("reach.5")
+@pytest.mark.parametrize("laplace", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("confidence", [0.04, 0.5, 0.8, 0.9, 0.95, 0.99])
+def test_a_shift_takes_five_points_of_the_confidence_at_most(confidence: float, laplace: float) -> None:
+    """A third of half an interval for 95% would take nine from one for 50%."""
+    spread = ConvolvedSpread(estimate=3.0, sampling=1.0, laplace=laplace, shift=radius(0.95, 1.0, laplace) / 3)
+    half, plain = spread.half_width(confidence), replace(spread, shift=0.0).half_width(confidence)
+    held = 1 - tail(half - spread.shift, 1.0, laplace) - tail(half + spread.shift, 1.0, laplace)
+    assert held > confidence - LOST - 1e-9
+    assert plain <= half <= plain + spread.shift
+    assert half > 1.02 * plain if 0.4 < confidence < 0.85 else half < 1.06 * plain
+    found = spread.interval(confidence)
+    assert (found.low, found.high) == (3.0 - half, 3.0 + half)
 
 
 def test_parts_and_public_ends() -> None:

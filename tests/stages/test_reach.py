@@ -49,13 +49,16 @@ def test_no_record_moves_a_draw_by_more_than_it_claims(relation: Neighbours, eps
 
 @pytest.mark.claim("reach.2")
 @pytest.mark.parametrize("relation", BOTH)
-@pytest.mark.parametrize("mutant", ["two for one", "a count too small"])
+@pytest.mark.parametrize("mutant", ["two for one", "a count too small", "a set counted twice"])
 def test_a_score_that_moves_too_far_is_found_out(
     relation: Neighbours, mutant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if mutant == "two for one":
         true = reach.farther
         monkeypatch.setattr(reach, "farther", lambda *given: tuple(3 * side for side in true(*given)))
+    elif mutant == "a set counted twice":
+        true_sets = reach.beside
+        monkeypatch.setattr(reach, "beside", lambda *given: (*(sets := true_sets(*given))[:2], 2 * sets[2]))
     else:
         monkeypatch.setattr(reach, "sides_moved", lambda neighbours: 1)
         if relation is ADD:
@@ -128,6 +131,7 @@ def tail_of(**changed: Any) -> Tail:
         "beyond": 500,
         "up": 500.0,
         "down": 0.0,
+        "near": 1500.0,
         "doubt": 20.0,
         "size": 10_000,
         "noise": 2.0,
@@ -161,16 +165,14 @@ def test_a_few_who_differ_are_said_to_be_too_few() -> None:
     assert tail_of(far=edge(TOP - 1)).endless
 
 
-def test_a_limit_that_all_who_differ_are_beyond_tells_nothing() -> None:
+@pytest.mark.claim("mean.3")
+def test_a_distance_with_hardly_anybody_before_it_tells_nothing() -> None:
     """500 of 10,000 are beyond the far distance, as expected; half or more are at the centre."""
-    tail, at_it = tail_of(body=0.0), 500 / 10_000
-    assert tail.all_beyond(at_it, at_it)
-    assert not tail.all_beyond(at_it, 0.7 * at_it)  # a tail that goes on before the limit
-    assert not tail.all_beyond(at_it / 2, at_it / 2)
-    assert not tail.all_beyond(2 * at_it, 2 * at_it)
-    assert not tail_of(body=1.0).all_beyond(at_it, at_it)
-    assert not tail_of(body=0.0, up=9.0).all_beyond(9 / 10_000, 9 / 10_000)  # the data end at the far distance
-    assert "all but about 500 of about 10000 people have the value 0: too few differ" in tail.unreached
+    assert tail_of(body=0.0, near=61.0).rare is None
+    assert "all but about 500 of about 10000 people have the value 0: too few differ" in str(
+        tail_of(body=0.0, near=59.0).rare
+    )
+    assert tail_of(body=1.0, near=59.0).rare is None
 
 
 @pytest.mark.claim("reach.5")
@@ -180,7 +182,8 @@ def test_so_few_may_be_beyond_the_radius_that_they_hardly_move_the_mean() -> Non
     assert tail_of().allowed(math.inf) is None  # nobody asked
     tail = tail_of(past=6.0, stages=told)
     assert tail.hardly == 9.0
-    assert tail.allowed(2.71e-3 * tail.radius) == tail.allowance
+    allowed = tail.allowed(2.71e-3 * tail.radius)
+    assert allowed == {"below": tail.allowance[0], "above": tail.allowance[1], "shift": 9e-4 * tail.radius}
     assert tail.allowed(2.69e-3 * tail.radius) is None
     assert tail_of(past=-5.0, stages=told).hardly == 3.0
     huge = tail_of(far=1e299, body=1e299, past=1e9, stages=told)
@@ -243,12 +246,51 @@ def test_the_mean_of_a_rare_mark_is_held_or_its_limits_are_named() -> None:
             assert abs(0.038 - (found.low + found.high) / 2) < 1.5 * (found.high - found.low)
 
 
+@pytest.mark.claim("reach.2")
+@pytest.mark.parametrize("third", [False, True])
+def test_no_record_moves_a_score_by_more_than_it_claims(third: bool) -> None:
+    """Every pair of neighbours that one record more makes, of a column with ties, a gap and a tail."""
+    seen: list[Any] = []
+
+    class Seen(Seeded):
+        def choose(self, scores: Any, **_: Any) -> int:
+            seen.append(scores)
+            return 0
+
+    terms: dict[str, Any] = {"cost": Choice(Fraction(1)), "rng": Seen(1), "after": reach.BEFORE}
+    crowd = [0.0] * 9 + [1.0] * 5 + [1.1, 3.0, 400.0]
+    for odd in (0.0, 5e-324, 1e-9, 0.9, 1.0, 2.0, 399.0, 1e9):
+        for rows in (crowd, [*crowd, odd]):
+            target = Fraction(len(rows), 3) if third else Fraction(6)
+            above = farther(np.array(rows), 0.0)[0]
+            on_grid(above, target, far_prior(), sensitivity=Fraction(2, 3) if third else Fraction(1), **terms)
+    moves = [np.abs(more - less).max() for less, more in zip(seen[::2], seen[1::2], strict=True)]
+    assert max(moves) == (2 if third else 3) * reach.GRAIN // 3
+
+
 @pytest.mark.claim("mean.3")
-def test_a_mark_of_some_is_seldom_limited_to_next_to_nothing() -> None:
-    """Of 60 runs 27 named limits within 0.1 of the 0 that most have, where those at 1 were as many as privacy hides;
-    the seeds are fixed."""
-    rows = (np.arange(2_894) % 16 == 0).astype(float)
-    releases = [RankClippedMean(1.0, ADD).release(rows, Seeded(seed)) for seed in range(60)]
-    answers = [release for release in releases if release.refusal is None]
-    assert sum(release.interval().high < 0.01 for release in answers) <= 6
-    assert len(answers) > 20
+@pytest.mark.claim("sum.2")
+@pytest.mark.parametrize("relation", BOTH)
+@pytest.mark.parametrize("size", [700, 2_894])
+def test_no_limit_falls_between_a_value_that_most_have_and_the_others(size: int, relation: Neighbours) -> None:
+    """Half of such limits did where as many differ as privacy hides. By the weights of both searches one does in some
+    10^7 of the runs with flags, in 10^4 with amounts, and in one of 40 of these without being refused."""
+    for share in (0.03, 0.05, 0.07, 0.1, 0.15, 0.25, 0.35):
+        differ = round(share * size)
+        amounts = np.exp(np.random.default_rng(differ).normal(3, 1, size=differ))
+        for others in (np.ones(differ), amounts):
+            rows = np.concatenate([np.zeros(size - differ), others])
+            tails = [find_tail(rows, 1.0, size=size, neighbours=relation, rng=Seeded(k), centre=0.0) for k in range(5)]
+            assert all(tail.rare or tail.far >= others.min() for tail in tails)
+
+
+@pytest.mark.claim("mean.3")
+def test_a_mark_of_some_is_answered_where_enough_have_it() -> None:
+    """6% of 2,894 people are refused or limited at 1; 10% are answered in nearly all runs. The seeds are fixed."""
+    for every, least in ((16, 20), (10, 57)):
+        rows = (np.arange(2_894) % every == 0).astype(float)
+        answers = [
+            found for seed in range(60) if (found := RankClippedMean(1.0, ADD).release(rows, Seeded(seed))).spread
+        ]
+        assert all(release.interval().high > 0.03 for release in answers)
+        assert len(answers) > least

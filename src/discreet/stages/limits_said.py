@@ -9,7 +9,7 @@ SUPPOSED: Final = (
     "for the mean of all values the interval supposes that they become rarer outside the range that was seen: every "
     "{0} farther out (every {1}, if all are on one side) at most 37% of the people remain. By a noisy count hardly "
     "more than {2} people are more than {3} away from {4}; if those are twice that far away on average, they move the "
-    "mean by at most a third of the interval's half-width"
+    "mean by at most a third of the half-width of a 95% interval"
 )
 
 

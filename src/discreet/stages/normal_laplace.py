@@ -21,6 +21,7 @@ from discreet.stages.normal_stages import ClippedResponse, Square, clipped_squar
 
 FAR = 800.0
 FAR_OFF = 20.0  # standard errors of bias: beyond, an interval is as much wider as it is more
+LOST = 0.05  # of the confidence, at most, where something moves the estimate as far as it may
 LIMITS = (1e-4, 1e4)  # a variance is within this factor of the square of the scale that was found first
 
 
@@ -62,6 +63,23 @@ def radius(confidence: float, normal: float, laplace: float) -> float:
     return bisect(enough, 0.0, high)[1] * size
 
 
+def shifted_radius(confidence: float, shift: float, normal: float, laplace: float) -> float:
+    """The least t of `radius` or more with P(|N + L + shift| <= t) of confidence less LOST.
+
+    >>> [round(shifted_radius(level, 0.65, 1.0, 0.0) / radius(level, 1.0, 0.0), 3) for level in (0.5, 0.8, 0.95, 0.99)]
+    [1.087, 1.085, 1.0, 1.0]
+    """
+    least, size = radius(confidence, normal, laplace), max(normal, laplace)
+
+    def enough(t: float) -> bool:
+        off = tail(t - shift, normal, laplace) + tail(t + shift, normal, laplace)
+        return off <= 1 - confidence + LOST
+
+    if not size or enough(least):
+        return least
+    return bisect(enough, least, least + shift)[1]
+
+
 def quantile_of(level: float, normal: float, laplace: float) -> float:
     """The t with P(N + L > t) = level, for levels below one half.
 
@@ -77,8 +95,9 @@ class ConvolvedSpread:
 
     `freedom` widens the interval as Student's t does where the size of the sampling part was itself estimated;
     `low` and `high` are public ends that the quantity cannot pass; `below` and `above` widen the interval by what the
-    estimate may be too high or too low by for another reason than chance. `target` says what was done to the values,
-    where the estimate is not about them as they are: it stands beside the name of the answer.
+    estimate may be too high or too low by for another reason than chance; at a `shift` of so much more, either way, it
+    holds with LOST less than its confidence. `target` says what was done to the values, where the estimate is not about
+    them as they are: it stands beside the name of the answer.
     """
 
     estimate: float
@@ -91,6 +110,7 @@ class ConvolvedSpread:
     high: float = math.inf
     below: float = 0.0
     above: float = 0.0
+    shift: float = 0.0
     about: str = "the population's mean"
     target: str = ""
 
@@ -101,8 +121,9 @@ class ConvolvedSpread:
 
     def half_width(self, confidence: float) -> float:
         """Half of the interval before it is cut to the public ends."""
-        width = radius(confidence, math.hypot(self.sampling, self.normal_noise), self.laplace)
-        return width * student_factor(self.freedom, confidence)
+        factor = student_factor(self.freedom, confidence)
+        parts = math.hypot(self.sampling, self.normal_noise), self.laplace
+        return shifted_radius(confidence, self.shift / factor, *parts) * factor
 
     def interval(self, confidence: float) -> Interval:
         """For the population quantity: sampling and privacy together."""

@@ -1,11 +1,12 @@
 """Where to clip data of any shape: two distances from the middle, how many lie beyond, and the tail that they tell of.
 
 Releases
-    A median c, or none where the centre is public. `far`: a distance of a grid that about m0 records exceed. `body`:
-    one of the grid, at most `far`, that about half of the records exceed. `up` and `down`: the noisy numbers of records
-    above c + far and below c - far. If `far` is 0, one more search for a distance that fewer records exceed, in place
-    of the body. From these follow the slope of the tail and a radius R. `past`, where n epsilon and n epsilon^2 are
-    large: the noisy number of records farther than the last grid point up to R.
+    A median c, or none where the centre is public. `far`: a distance of a grid that about m0 records exceed, with as
+    many or more in the three octaves up to it. `body`: one of the grid, at most `far`, that about half of the records
+    exceed. `up`, `down` and `near`: the noisy numbers of records above c + far, below c - far, and in those octaves. If
+    `far` is 0, one more search for a distance that fewer records exceed, in place of the body. From these follow the
+    slope of the tail and a radius R. `past`, where n epsilon and n epsilon^2 are large: the noisy number of records
+    farther than the last grid point up to R.
 Promise
     [reach.1] Pure epsilon under both relations, together with the noise on sums that is drawn with what is left: the
          parts are exact fractions that sum to epsilon, whatever was found.
@@ -18,16 +19,19 @@ Promise
     [reach.5] A mean is `allowed` to be that of all values if 1.5 scales of noise more records than were counted, twice
          as far out as R on average, would move it by no more than a third of half its interval.
 Why
-    [reach.1] Adaptive composition: [locate.1], [reach.2], counts of which one record moves one by 1 (both, one up and
-    one down, under REPLACE), 1 or 2 in L1, and one more count, which a record moves by 1 under both: [additive.1]. Each
-    allocation is of the whole epsilon, and two that begin with the same parts differ only after these were released
-    ([allocation.1]).
-    [reach.2] Let N_j be the number of records at a distance greater than t_j, a grid point, and N_-1 infinite. The
-    score of t_j is max(0, N_j - m, m - N_(j-1)), cut at a fixed height, plus a number that no record changes. Adding a
-    record raises each N_j by 0 or 1. With m fixed the score moves by at most 1; with m = q n, by at most max(q, 1 - q)
-    under ADD_OR_REMOVE, by 1 under REPLACE, as a maximum and a cut are 1-Lipschitz. The numbers are the prior's
-    logarithms: e^(-epsilon s / 2D) times the prior is the weight of [choose.3]. Some t_j has a score of 0 whatever the
-    ties, where data end abruptly it is the first point beyond them, and if fewer than m records differ it is 0.
+    [reach.1] Adaptive composition: [locate.1], [reach.2], three counts of which one record moves one by 1 (two, one up
+    and one down, under REPLACE), 1 or 2 in L1, and one more count, which a record moves by 1 under both: [additive.1].
+    Each allocation is of the whole epsilon, and two that begin with the same parts differ only after these were
+    released ([allocation.1]).
+    [reach.2] Let N_j be the number of records at a distance greater than t_j, a grid point, N_-1 infinite, and D_j the
+    number of those in the three octaves up to t_j, N_(j-24) - N_j, infinite for t_0. The score of t_j is max(0, N_j -
+    m, m - N_(j-1), m - D_j), without the last for the body, cut at a fixed height, plus a number that no record
+    changes. Adding a record raises each N_j, and each D_j, by 0 or 1. With m fixed the score moves by at most 1; with
+    m = q n, by at most max(q, 1 - q) under ADD_OR_REMOVE, by 1 under REPLACE, as a maximum and a cut are 1-Lipschitz.
+    The numbers are the prior's logarithms: e^(-epsilon s / 2D) times the prior is the weight of [choose.3]. If fewer
+    than m records differ, 0 has score 0; where data end abruptly after m of them, the first point beyond them has. The
+    last term weighs e^-14, or e^-12 in a third of the records, where no data lie: most points may be there, and if m
+    records lie beyond, no other term tells these apart.
     [reach.3] As `stages`, `beyond` and `find_tail` read.
     [reach.4] If P(d > far + x) <= P(d > far) e^(-x / a), the mean excess beyond R is at most P(d > far) a
     e^(-(R - far) / a): integrate. Nobody can see fewer than about 1 / epsilon people: the slope is read off the ranks
@@ -36,7 +40,8 @@ Why
     grid point before R there are no fewer. A Pareto tail of index 2, the limit of those with a variance, exceeds R by R
     on average: (R / t)^2 integrates to R. A noisy number is too small by 1.5 scales once in nine times. So in tails no
     heavier the mean is off by a third of half its interval at most, and 95% of intervals come to 90% at worst, to 94%
-    if the index is 3. Records far beyond 2 R, and too few to be counted, can still be missed.
+    if the index is 3; those of other confidence lose 5 points at most, being widened where it takes that. Records far
+    beyond 2 R, and too few to be counted, can still be missed.
 Needs
     n epsilon of 180, twice that under REPLACE, for a centre up to a million standard deviations from 0: 25 nats of
     (share / 2) n epsilon, and 9 near 0; 120 where the mean is declared to be within a hundred: 14 nats. m0 = 28 /
@@ -46,8 +51,8 @@ Accuracy
     noise are of one size. With `past` it is wider, if its noise is still below 0.3 standard errors of sampling. `far`
     overshoots the data once in some 10,000 runs: e^-14 over the prior of one grid point.
 Source
-    Huang, Liang and Yi 2021 and Dong and Yi 2023 search for the clip that balances bias and noise; here two ranks
-    extrapolate to it, for a rank so far out cannot be searched among all floats.
+    Huang, Liang and Yi 2021, Dong and Yi 2023 search for the clip that balances bias and noise; here two ranks
+    extrapolate to it, as one so far out cannot be searched among all floats.
 """
 
 import math
@@ -84,8 +89,8 @@ QUIET, USUAL = 0.3, 1.25  # standard errors of noise that go unnoticed; median d
 GRAIN: Final = 384  # parts of a record in which scores are counted: halves and thirds are whole
 ENDED: Final = 0.4  # of the records expected beyond the far distance
 FEW: Final = 0.02  # of all records: if no more may differ from the centre it stands for them
-AS_MANY: Final = (0.8, 1.4)  # times as many at the limit as were counted beyond the far distance
-ALL_FAR: Final = 0.85  # mean square over mean, in units of the limit: 1 where there is nothing before it
+BEFORE: Final = 3 << PARTS  # grid points: the octaves up to the far distance, where there must be data too
+CLEAR: Final = 3  # scales of noise on a count: so many records are not nobody
 CUT: Final = 100  # nats at which scores are cut
 ENDLESS: Final = "the data reach beyond 1e299; rescale them, or give public bounds"
 RARE: Final = (
@@ -144,10 +149,10 @@ def sides_moved(neighbours: Neighbours) -> int:
 class Tail:
     """What was found; all of it was released, or is public.
 
-    `beyond` records are expected to be further than `far`, `up` and `down` were counted, with noise of scale `doubt`,
-    and `past` beyond the radius, if that was asked; `body` is 0 where at least half of the records are at the centre,
-    `far` where nearly all are. `size` is the number of records, `noise` the scale of the noise on a sum of values in
-    [-1, 1], and `stages` what search and sums cost.
+    `beyond` records are expected to be further than `far`, `up` and `down` were counted, and `near` in the octaves
+    before it, with noise of scale `doubt`, and `past` beyond the radius, if that was asked; `body` is 0 where at least
+    half of the records are at the centre, `far` where nearly all are. `size` is the number of records, `noise` the
+    scale of the noise on a sum of values in [-1, 1], and `stages` what search and sums cost.
     """
 
     centre: float
@@ -156,6 +161,7 @@ class Tail:
     beyond: int
     up: float
     down: float
+    near: float
     doubt: float
     size: int
     noise: float
@@ -169,25 +175,14 @@ class Tail:
 
     @property
     def rare(self) -> str | None:
-        """Why there is no telling how far the data reach, if nearly all are at the centre, and others may be."""
-        clear, most = self.counted > 5 * self.doubt, self.counted + SCALES * self.doubt
-        if self.far or (not clear and most <= FEW * self.size):
+        """Why there is no telling how far the data reach: nearly all are at the centre, and others may be; or hardly
+        any lie between it and the far distance, so that it is chance where this fell before those who differ."""
+        most = self.counted + SCALES * self.doubt
+        clear = self.far > 0 or self.counted > 5 * self.doubt
+        if self.body or (self.near >= CLEAR * self.doubt if self.far else not clear and most <= FEW * self.size):
             return None
         differ = f"about {round(self.counted)}" if clear else f"hardly more than {round(most)}"
         return RARE.format(differ, self.size, show(self.centre))
-
-    def all_beyond(self, mean: float, square: float) -> bool:
-        """Whether all who differ from the centre seem to lie at the limit or beyond, in units of the radius: then it is
-        chance where the radius fell between the centre and them."""
-        if self.body or not self.far or self.ended:
-            return False
-        least, most = AS_MANY
-        return least < mean * self.size / self.counted < most and square > ALL_FAR * mean
-
-    @property
-    def unreached(self) -> str:
-        """Why there is no telling how far they reach."""
-        return RARE.format(f"about {round(self.counted)}", self.size, show(self.centre))
 
     @property
     def unseen(self) -> str:
@@ -275,11 +270,13 @@ class Tail:
         scale = 1 / float(self.stages.part("past", Laplace).epsilon) if "past" in self.stages else 0.0
         return None if self.past is None else max(self.past, 0.0) + SCALES * scale  # [reach.5]
 
-    def allowed(self, half: float) -> tuple[float, float] | None:
-        """How far the mean may be below and above that of clipped values with half such an interval; None: too far."""
-        if self.hardly is None or self.hardly / self.size * self.radius > SHIFT * half:  # [reach.5]
+    def allowed(self, half: float) -> dict[str, Any] | None:
+        """How far the mean may be below and above that of clipped values, and what those beyond the radius may move it
+        more, with half such an interval for 95%; None: too far."""
+        if self.hardly is None or (shift := self.hardly / self.size * self.radius) > SHIFT * half:  # [reach.5]
             return None
-        return self.allowance
+        below, above = self.allowance
+        return {"below": below, "above": above, "shift": shift}
 
     @property
     def limited(self) -> dict[str, Any]:
@@ -334,7 +331,7 @@ def find_tail(
     few, third = beyond(cost, size)
     target = Fraction(len(values), 3) if third else Fraction(few)
     most = Fraction(2, 3) if third and moved == 1 else Fraction(1)
-    place = on_grid(above, target, far_prior(), sensitivity=most, cost=cost, rng=rng)  # [reach.2]
+    place = on_grid(above, target, far_prior(), sensitivity=most, cost=cost, rng=rng, after=BEFORE)  # [reach.2]
     if place:
         cost, half = plan.part("body", Choice), Fraction(len(values), 2)
         body = on_grid(
@@ -344,16 +341,17 @@ def find_tail(
         plan = stages(epsilon, size, neighbours, again=True, **shared)
         cost = plan.part("again", Choice)
         few = min(math.ceil(2 * NATS / exact(cost.epsilon)), max(1, size // 3))
-        place = on_grid(above, Fraction(few), far_prior(), sensitivity=Fraction(1), cost=cost, rng=rng)  # [reach.2]
+        terms: dict[str, Any] = {"sensitivity": Fraction(1), "cost": cost, "rng": rng, "after": BEFORE}
+        place = on_grid(above, Fraction(few), far_prior(), **terms)  # [reach.2]
     of_sides = plan.part("sides", Laplace)
     bits = fitting_bits(of_sides)
     steps = np.array([count << bits for count in beside(sides, place)], dtype=object)
-    up, down = (
+    up, down, near = (
         float(count) for count in rng.blur(steps, sensitivity=moved << bits, cost=of_sides) / 2**bits
     )  # [reach.1]
     noise = times * (moved if by == "mean" else 1) / float(plan.part(by, Laplace).epsilon)
     doubt = moved / float(of_sides.epsilon)
-    tail = Tail(centre, edge(place), edge(body), few, up, down, doubt, size, noise, plan)
+    tail = Tail(centre, edge(place), edge(body), few, up, down, near, doubt, size, noise, plan)
     if "past" not in plan:
         return tail
     of_past = plan.part("past", Laplace)
@@ -371,9 +369,12 @@ def farther(values: Numbers, centre: float) -> tuple[Steps, Steps]:
     return up, down
 
 
-def beside(sides: tuple[Steps, Steps], place: int) -> tuple[int, int]:
-    """How many records lie above the centre, and below, farther from it than a grid point. [reach.1]"""
-    return int(sides[0][place]), int(sides[1][place])
+def beside(sides: tuple[Steps, Steps], place: int) -> tuple[int, int, int]:
+    """How many records lie above the centre, and below, farther from it than a grid point, and how many in the octaves
+    up to it: disjoint sets. [reach.1]"""
+    up, down = (int(side[place]) for side in sides)
+    within = int(sides[0][max(place - BEFORE, 0)] + sides[1][max(place - BEFORE, 0)])
+    return up, down, within - up - down
 
 
 def on_grid(
@@ -384,11 +385,17 @@ def on_grid(
     sensitivity: Fraction,
     cost: Choice,
     rng: Randomness,
+    after: int = 0,
 ) -> int:
-    """The number of a grid point that about `target` records are beyond. [reach.2]"""
+    """The number of a grid point that about `target` records are beyond and, if it is to come `after` them, as many
+    within so many grid points up to it. [reach.2]"""
     here, wanted = above * GRAIN, int(target * GRAIN)
     before = np.concatenate([[np.iinfo(np.int64).max >> 1], here[:-1]])
     unit = 2 * sensitivity / exact(cost.epsilon) * GRAIN  # of a nat
-    cut = np.minimum(np.maximum(0, np.maximum(here - wanted, wanted - before)), math.ceil(CUT * unit))
+    off = np.maximum(0, np.maximum(here - wanted, wanted - before))
+    if after:
+        within = np.concatenate([np.full(after, here[0]), here])[: len(here)] - here
+        off[1:] = np.maximum(off, wanted - within)[1:]
+    cut = np.minimum(off, math.ceil(CUT * unit))
     scores = cut + np.rint(nats * float(unit)).astype(np.int64)
     return rng.choose(scores, sensitivity=sensitivity * GRAIN, cost=cost)  # [reach.2]

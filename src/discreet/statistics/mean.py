@@ -18,8 +18,8 @@ Why
     [mean.2] [reach.3]. A column that is farther from 0 than declared has a centre beside the data more often; then all
     are about as far from it as the median one, and are refused by [mean.3], or within R, which is 3.6 times as far.
     [mean.3] Under REPLACE n is public and a refusal comes before any draw; under ADD_OR_REMOVE the noisy n decides. A
-    distance beyond 1e299 is refused after it was released. So is a limit that all who differ from most people seem to
-    lie at or beyond: where it fell before them is chance. So is a centre that cannot be the median, by all that was
+    distance beyond 1e299 is refused after it was released. So is one with hardly anybody between it and a value that
+    most have: where it fell before the others is chance. So is a centre that cannot be the median, by all that was
     released: no mean is more than a standard deviation from a median, and from a centre outside the data all distances
     are about as large as the largest, and as their mean.
     [mean.4] The sampling variance of the mean is that of a clipped record, over n: M2 - m^2 with both moments released.
@@ -181,12 +181,10 @@ def tail_mean(
     shift, deviation = abs(spread.estimate - centre), spread.sampling * math.sqrt(spread.freedom)
     if tail.outside(shift * (1 + off), deviation):  # [mean.3]
         return NOWHERE
-    if tail.all_beyond(shift / radius, (deviation / radius) ** 2 + (shift / radius) ** 2):  # [mean.3]
-        return tail.unreached
     farther = tail.allowed(spread.half_width(0.95))
     if farther is None:  # [mean.3]
         return replace(spread, **limited)
-    return replace(spread, below=farther[0], above=farther[1])  # [mean.4]
+    return replace(spread, **farther)  # [mean.4]
 
 
 def clipped_mean_of(

@@ -46,6 +46,7 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.errors import BadInput, Refused
+from discreet.noise.choose_float import short_numbers
 from discreet.privacy.declaration import Columns, Public, number, statistic
 from discreet.privacy.exact import Number, show_beside
 from discreet.privacy.guarantee import Neighbours, check_budget
@@ -218,10 +219,10 @@ class Variance:
         self, values: Numbers, stages: Allocation, seen: int, rng: Randomness, times: float = 1.0
     ) -> "Range | str":
         """Two ends beyond which few are, or a refusal; `times` is the number of groups that share them. [variance.1]"""
-        centre = middle(values, cost=stages.part("centre", Choice), neighbours=self.neighbours, rng=rng)  # [variance.1]
-        cost = stages.part("reach", Laplace)
-        terms: dict[str, Any] = {"cost": cost, "neighbours": self.neighbours, "rng": rng}
-        tail = distance_tail(values, centre=centre, size=seen, **terms)  # [variance.1]
+        terms: dict[str, Any] = {"neighbours": self.neighbours, "rng": rng}
+        placed, cost = stages.part("centre", Choice), stages.part("reach", Laplace)
+        centre = middle(values, cost=placed, prior=short_numbers(), **terms)  # [variance.1]
+        tail = distance_tail(values, centre=centre, size=seen, cost=cost, **terms)  # [variance.1]
         few = math.ceil(SEEN * counts_noise(cost, self.neighbours))
         if tail is None:  # [variance.2]
             return ALIKE.format(few)

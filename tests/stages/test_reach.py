@@ -18,6 +18,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Laplace
 from discreet.stages import reach
 from discreet.stages.distance_grid import PARTS, TOP, edge, far_prior
+from discreet.stages.distance_table import Distances
 from discreet.stages.reach import Tail, beyond, farther, find_tail, on_grid, stages
 from discreet.statistics.mean import RankClippedMean
 
@@ -101,7 +102,8 @@ def test_grid_points_and_the_records_beyond_them() -> None:
     assert edge(0) == 0.0
     one = 1023 << PARTS
     assert [edge(one + k) for k in range(9)] == [1 + k / 8 for k in range(9)]
-    above, below = farther(np.array([0.0, 1.0, 1.1, 1.125, -2.0, math.inf, math.nan, -1.0]), 0.0)
+    rows = np.array([0.0, 1.0, 1.1, 1.125, -2.0, math.inf, math.nan, -1.0])
+    above, below = farther(Distances.of(rows, 0.0))
     assert (above[0], below[0]) == (4, 2)  # missing counts as at the centre
     assert above[one : one + 3].tolist() == [3, 1, 1]
     assert below[one - 1 : one + 9].tolist() == [2] + [1] * 8 + [0]
@@ -111,7 +113,7 @@ def test_grid_points_and_the_records_beyond_them() -> None:
 @pytest.mark.claim("reach.2")
 def test_where_data_end_the_end_is_found() -> None:
     """1,000 ones among zeros, 100 records wanted beyond: the first grid point that none is beyond is 1 itself."""
-    above = farther(np.repeat([0.0, 1.0], [9000, 1000]), 0.0)[0]
+    above = farther(Distances.of(np.repeat([0.0, 1.0], [9000, 1000]), 0.0))[0]
     terms: dict[str, Any] = {"sensitivity": Fraction(1), "cost": Choice(Fraction(1, 2))}
     found = [edge(on_grid(above, Fraction(100), far_prior(), rng=Seeded(seed), **terms)) for seed in range(40)]
     assert found == [1.0] * 40
@@ -189,7 +191,7 @@ def test_so_few_may_be_beyond_the_radius_that_they_hardly_move_the_mean() -> Non
 
 @pytest.mark.claim("reach.5")
 @pytest.mark.parametrize("relation", BOTH)
-def test_those_beyond_the_radius_are_counted_and_no_fewer(relation: Neighbours) -> None:
+def test_those_beyond_the_radius_are_counted(relation: Neighbours) -> None:
     """Without noise on counts, and as if sums had much: then the radius is close, and many are beyond."""
 
     class Silent(Seeded):
@@ -198,12 +200,7 @@ def test_those_beyond_the_radius_are_counted_and_no_fewer(relation: Neighbours) 
 
     for rows in (np.random.default_rng(0).standard_cauchy(9000), -np.random.default_rng(1).gamma(2.0, size=9000)):
         tail = find_tail(rows, 1.0, size=9000, times=1e4, neighbours=relation, rng=Silent(3))
-        last = max(place for place in range(900 << PARTS, 1100 << PARTS) if edge(place) <= tail.radius)
-        distances = np.abs(rows - tail.centre)
-        near, far = (int(np.count_nonzero(distances > edge(place))) for place in (last, last + 1))
-        assert tail.past == near
-        assert near > far > 0
-        assert near >= np.count_nonzero(distances > tail.radius)
+        assert tail.past == np.count_nonzero(np.abs(rows - tail.centre) > tail.radius) > 0
 
 
 @pytest.mark.claim("reach.5")

@@ -67,7 +67,7 @@ from discreet.stages.limits_said import unlimited
 from discreet.stages.locate import BEYOND, far_distance, finest, middle
 from discreet.stages.normal_laplace import EstimateSpread
 from discreet.stages.octaves import counts_noise, distance_cost, distance_tail
-from discreet.stages.reach import find_tail
+from discreet.stages.reach import seen_tail
 from discreet.statistics.covariance_stages import COUNT, COUNTED, part
 from discreet.statistics.mean import COUNT as SIZE
 from discreet.statistics.mean import RankClippedMean, tail_mean
@@ -227,8 +227,8 @@ class ColumnMeans:
         terms: dict[str, Any] = {"neighbours": self.neighbours, "rng": rng}
         for place in range(self.width):
             values = column_of(held, place)
-            tail = find_tail(values, each, size=size, **terms)  # [column_means.1]
-            one = tail_mean(values, tail, off=count_error(stages, size), **terms)  # [column_means.1]
+            tail, table = seen_tail(values, each, size=size, **terms)  # [column_means.1]
+            one = tail_mean(table, tail, off=count_error(stages, size), **terms)  # [column_means.1]
             if isinstance(one, str):
                 return f"column {place}: {one}"
             parts.append(one)

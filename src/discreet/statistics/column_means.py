@@ -227,8 +227,8 @@ class ColumnMeans:
         terms: dict[str, Any] = {"neighbours": self.neighbours, "rng": rng}
         for place in range(self.width):
             values = column_of(held, place)
-            tail = find_tail(values, each, size=size, **terms)  # [column_means.1]
-            one = tail_mean(values, tail, off=count_error(stages, size), **terms)  # [column_means.1]
+            tail, table = find_tail(values, each, size=size, **terms)  # [column_means.1]
+            one = tail_mean(table, tail, off=count_error(stages, size), **terms)  # [column_means.1]
             if isinstance(one, str):
                 return f"column {place}: {one}"
             parts.append(one)

@@ -24,6 +24,7 @@ Accuracy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from struct import pack, unpack
 from typing import Any, Final
 
 import numpy as np
@@ -50,8 +51,8 @@ Cells = tuple[Integers, Integers, Integers]  # those that are occupied, in order
 
 def on_edge(distance: float) -> float:
     """The edge of cells that is nearest to a distance."""
-    word = (int(np.float64(distance).view(np.int64)) + (REST >> 1)) >> SHIFT << SHIFT
-    return float(np.int64(word).view(np.float64))
+    (nearest,) = unpack("d", pack("q", (_word(distance) + (REST >> 1)) >> SHIFT << SHIFT))
+    return float(nearest)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -117,9 +118,14 @@ class Distances:
 
 def _place(distance: float) -> int:
     """The cell whose upper edge this is."""
-    word = int(np.float64(distance).view(np.int64))
+    word = _word(distance)
     assert not word & REST
     return word >> SHIFT
+
+
+def _word(distance: float) -> int:
+    """The bits of a float that is not below 0."""
+    return int(unpack("q", pack("d", distance))[0])
 
 
 def _parted(places: Integers) -> tuple[Integers, Integers]:

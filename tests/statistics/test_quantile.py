@@ -576,6 +576,24 @@ def test_a_multiple_as_floats_write_it_stays_where_it_is() -> None:
     assert (floor_to(MAX, 1e300), ceil_to(MAX, 1e300), floor_to(-MAX, 1e300)) == (MAX, MAX, -MAX)
 
 
+@pytest.mark.claim("quantile.6")
+@pytest.mark.parametrize("relation", list(Neighbours))
+def test_an_end_far_beyond_the_data_is_named_and_gives_no_value(
+    relation: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ends stay what was drawn: the interval holds what it says, and tells nothing on that side."""
+    rows, wild = np.random.default_rng(0).normal(size=4_000), [(-1.0, -0.5), (1.25, 1e150), (1.5, 2.0)]
+    drawn = iter(wild)
+    monkeypatch.setattr(Candidates, "ends", lambda *_: next(drawn))
+    release = Quantile((0.25, 0.9, 0.95), 2.0, neighbours=relation).release(rows, Seeded(1))
+    assert list(release.value) == [-0.75, 1.25, 1.75]
+    assert list(release.interval().high) == [-0.5, 1e150, 2.0]
+    assert [note[:47] for note in release.provenance.notes][-1] == "at q = 0.9 an end was drawn far beyond nine ten"
+    drawn = iter([(1.2, 2.0)])
+    release = Quantile(0.9, 2.0, neighbours=relation).release(rows, Seeded(1))
+    assert (release.value, "far beyond" in str(release.provenance.notes)) == (1.6, False)
+
+
 @pytest.mark.parametrize(
     ("low", "high", "wanted"),
     [

@@ -75,6 +75,7 @@ UNITS: Final = (  # what data may be rounded to, coarse ones first, and how much
     (TIED, -16.0),
 )
 MOST_DISTINCT: Final = 2**20  # records up to which the different ones are counted
+BEYOND: Final = 64.0  # times as far as nine tenths of the records: an end there was drawn by chance
 FIRM: Final = 17.0  # nats that make the prior count as it stands
 SURE: Final = 6.0  # nats by which units above 1 must be refutable if they are to be tried
 GRAINS: Final = 64  # of a record, in the scores of the granularity
@@ -92,6 +93,37 @@ def middle(low: float, high: float, far: float) -> float:
     if (low > 0 or high < 0) and small < large / far:
         return math.copysign(math.sqrt(small) * math.sqrt(large), high)
     return (low + high) / 2 if abs(low + high) <= MAX else low / 2 + high / 2
+
+
+def farthest(end: int, q: Number) -> float:
+    """How far from 0 a q-quantile is expected at most, where nine tenths of |x| lie below a binade's end: 64 times as
+    far, or as much more as if the tail had index 1/2.
+
+    >>> farthest(1024, 0.5), round(farthest(1024, 0.99)), farthest(2046, 0.5) < 2e308
+    (128.0, 12800, True)
+    """
+    steeper = max(1.0, 0.1 / float(min(q, 1 - q))) ** 2
+    return min(math.ldexp(1.0, min(end - 1023, 1023)), MAX / BEYOND / steeper) * BEYOND * steeper
+
+
+def values_of(
+    ends: Sequence[tuple[float, float]], shares: Sequence[Number], most: Sequence[float], far: float
+) -> tuple[list[float], list[Number]]:
+    """The middles of pairs of ends, and the shares at which one end alone is farther from 0 than its `most`: there the
+    value is the other end, or that of a share nearer to the far one, if this lies farther on.
+
+    >>> values_of([(1.0, 3.0), (1.5, 1e150)], [0.5, 0.9], [50.0, 50.0], 4.0)
+    ([2.0, 2.0], [0.9])
+    """
+    off = [(abs(low) > limit) - (abs(high) > limit) for (low, high), limit in zip(ends, most, strict=True)]
+    found = [middle(*pair, far) for pair in ends]
+    sound = [(q, value) for q, value, side in zip(shares, found, off, strict=True) if not side]
+    for place, (q, (low, high), side) in enumerate(zip(shares, ends, off, strict=True)):
+        if side < 0:
+            found[place] = max([low, *(value for other, value in sound if other < q and value <= high)])
+        elif side > 0:
+            found[place] = min([high, *(value for other, value in sound if other > q and value >= low)])
+    return found, [q for q, side in zip(shares, off, strict=True) if side]
 
 
 def floor_to(value: float, unit: Number) -> float:

@@ -36,7 +36,7 @@ from discreet.errors import BadInput
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
 
-@pytest.fixture(scope="session", params=["dask", "spark"])
+@pytest.fixture(scope="module", params=["dask", "spark"])
 def engine(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(request.param)
 

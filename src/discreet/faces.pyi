@@ -245,9 +245,10 @@ def count(
     missing: Any = "drop",
     rng: Randomness | None = None,
 ) -> Release[int]:
-    """How many entries are true (or a number other than 0). Missing entries are not counted. Pure.
+    """How many entries are true, or 1. Any other number and missing entries are not counted. Pure.
 
-    With `equals`, how many are this text, number or date. In a session, without a column, it is the number of people.
+    With `equals`, how many are this text, number or date; a condition counts others, as "visits != 0". In a session,
+    without a column, it is the number of people.
 
     >>> import discreet
     >>> r = discreet.count([True] * 900 + [False] * 100, epsilon=1.0, rng=discreet.Seeded(1))
@@ -1237,8 +1238,9 @@ def proportion(
 ) -> Release[float]:
     """The share of true entries, with an exact confidence interval for the population's share. Pure.
 
-    Entries are true, yes, or a number other than 0; with `equals` those that are this text, number or date. Missing
-    entries are left out. With `weights` it is the share of the population that they stand for.
+    Entries are true, yes, or 1; with `equals` those that are this text, number or date. Any other number is no, also a
+    code for a missing entry: leave it out by `where`. Missing entries are left out. With `weights` it is the share of
+    the population that they stand for.
 
     >>> import discreet
     >>> 0.6 < discreet.proportion([1, 0, 1, 1] * 500, epsilon=1.0, rng=discreet.Seeded(1)).value < 0.9
@@ -1700,9 +1702,10 @@ class Asking:
         max_rows: int | None = None,
         request: str | None = None,
     ) -> Release[int]:
-        """How many entries are true (or a number other than 0). Missing entries are not counted. Pure.
+        """How many entries are true, or 1. Any other number and missing entries are not counted. Pure.
 
-        With `equals`, how many are this text, number or date. In a session, without a column, it is the number of people.
+        With `equals`, how many are this text, number or date; a condition counts others, as "visits != 0". In a session,
+        without a column, it is the number of people.
 
         Example: session.count(epsilon=0.5)
         """
@@ -2841,8 +2844,9 @@ class Asking:
     ) -> Release[float]:
         """The share of true entries, with an exact confidence interval for the population's share. Pure.
 
-        Entries are true, yes, or a number other than 0; with `equals` those that are this text, number or date. Missing
-        entries are left out. With `weights` it is the share of the population that they stand for.
+        Entries are true, yes, or 1; with `equals` those that are this text, number or date. Any other number is no, also a
+        code for a missing entry: leave it out by `where`. Missing entries are left out. With `weights` it is the share of
+        the population that they stand for.
 
         Example: session.proportion("age >= 65", epsilon=0.5)
         """

@@ -2,10 +2,12 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
+import discreet
 from discreet import audit, count
 from discreet.accounting.compose import implies
 from discreet.errors import BadInput
@@ -61,7 +63,7 @@ def test_interval_covers_exactly_as_often_as_the_distribution_says() -> None:
 def test_missing_and_odd_entries_count_as_no() -> None:
     odd = [1, True, 2.5, 0, False, None, math.nan, math.inf, "yes", [], {}, object()]
     release = count(odd, epsilon=1e6, rng=Seeded(0))
-    assert release.value == 5  # 1, True, 2.5, infinity and "yes"
+    assert release.value == 3  # 1, True and "yes"
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "1", None, True, 1e-12, 1e7])
@@ -94,3 +96,22 @@ def test_a_seeded_release_says_so_and_a_secret_one_does_not() -> None:
 def test_a_seed_is_no_source_of_noise(rng: object) -> None:
     with pytest.raises(BadInput, match="Seeded"):
         count([1, 0], epsilon=1.0, rng=rng)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["number", "integer", "boolean", None])
+def test_of_numbers_1_alone_is_yes_unless_others_are_declared(kind: str | None) -> None:
+    """A survey's code for a missing entry is none; what is said of it follows from the declared kind alone."""
+    people = {"smoker": [1, 0, -1, 9, None] * 100}
+    types = {} if kind is None else {"smoker": kind}
+    terms: dict[str, Any] = {"epsilon": 50.0}
+    with discreet.open(people, budget=1e3, ledger=":memory:", unit="row", types=types, rng=Seeded(0)) as session:
+        yes, share = session.count("smoker", **terms), session.proportion("smoker", **terms)
+        assert yes.value == (300 if kind == "boolean" else 100)
+        assert share.value == pytest.approx(0.75 if kind == "boolean" else 0.25, abs=0.01)
+        said = "of numbers in smoker 1 alone counts as yes, and any other as no"
+        assert [any(said in note for note in one.provenance.notes) for one in (yes, share)] == [kind != "boolean"] * 2
+        if kind != "boolean":
+            assert session.count("smoker", equals=9, **terms).value == 100
+            assert session.count("smoker != 0", **terms).value == 300
+            left = session.proportion("smoker", where="smoker >= 0 and smoker <= 1", **terms)
+            assert left.value == pytest.approx(0.5, abs=0.01)

@@ -175,7 +175,7 @@ def _world(about: About) -> Effect:
 
 
 @statistic(
-    {"time": number(streams=True), "event": boolean(streams=True, event=True), "groups": category(streams=True)},
+    {"time": number(streams=True), "event": boolean(streams=True), "groups": category(streams=True)},
     rows=dict,
     world=_world,
 )

@@ -38,7 +38,7 @@ class Reads:
 
     `streams`: a long column may come in pieces. `sample`: a group of people of its own, whose members are public.
     `dates`: of one column of dates the answer is a date, or counts by dates. `condition`: a condition may stand for a
-    column, as 1 where it holds and 0 where not. `event`: of a column of numbers 1 alone is yes.
+    column, as 1 where it holds and 0 where not.
     """
 
     kind: Literal["number", "boolean", "category", "any"]
@@ -48,7 +48,6 @@ class Reads:
     sample: bool = False
     dates: bool = False
     condition: bool = False
-    event: bool = False
 
 
 def number(
@@ -64,9 +63,9 @@ def number(
     return Reads("number", width, streams, optional, sample, dates, condition)
 
 
-def boolean(*, streams: bool = False, optional: bool = False, sample: bool = False, event: bool = False) -> Reads:
-    """A column of yes and no."""
-    return Reads("boolean", "one", streams, optional, sample, condition=True, event=event)
+def boolean(*, streams: bool = False, optional: bool = False, sample: bool = False) -> Reads:
+    """A column of yes and no; of numbers 1 alone is yes."""
+    return Reads("boolean", "one", streams, optional, sample, condition=True)
 
 
 def category(*, streams: bool = False, optional: bool = False, sample: bool = False) -> Reads:

@@ -43,41 +43,27 @@ def tail(t: float, normal: float, laplace: float) -> float:
     return float(ndtr(-t / normal)) + 0.5 * (math.exp(min(right, 0.0)) - math.exp(min(left, 0.0)))
 
 
-def radius(confidence: float, normal: float, laplace: float) -> float:
-    """The t with P(|N + L| <= t) = confidence.
+def radius(confidence: float, normal: float, laplace: float, shift: float = 0.0) -> float:
+    """The t with P(|N + L| <= t) = confidence; with a `shift` of the sum it keeps this less LOST, at least.
 
     >>> round(radius(0.95, 1.0, 0.0), 4), round(radius(0.95, 0.0, 1.0), 4), round(radius(0.95, 1.0, 1.0), 4)
     (1.96, 2.9957, 3.4951)
+    >>> [round(radius(level, 1.0, 0.0, 0.65) / radius(level, 1.0, 0.0), 3) for level in (0.5, 0.8, 0.95, 0.99)]
+    [1.087, 1.085, 1.0, 1.0]
     """
     size = max(normal, laplace)
     if not size:
         return 0.0
-    miss = (1 - confidence) / 2
+    miss, normal, laplace, off = (1 - confidence) / 2, normal / size, laplace / size, shift / size
 
     def enough(t: float) -> bool:
-        return tail(t, normal / size, laplace / size) <= miss
+        held = tail(t, normal, laplace) <= miss
+        return held and (not off or tail(t - off, normal, laplace) + tail(t + off, normal, laplace) <= 2 * miss + LOST)
 
     high = 4.0
     while not enough(high):
         high *= 2
     return bisect(enough, 0.0, high)[1] * size
-
-
-def shifted_radius(confidence: float, shift: float, normal: float, laplace: float) -> float:
-    """The least t of `radius` or more with P(|N + L + shift| <= t) of confidence less LOST.
-
-    >>> [round(shifted_radius(level, 0.65, 1.0, 0.0) / radius(level, 1.0, 0.0), 3) for level in (0.5, 0.8, 0.95, 0.99)]
-    [1.087, 1.085, 1.0, 1.0]
-    """
-    least, size = radius(confidence, normal, laplace), max(normal, laplace)
-
-    def enough(t: float) -> bool:
-        off = tail(t - shift, normal, laplace) + tail(t + shift, normal, laplace)
-        return off <= 1 - confidence + LOST
-
-    if not size or enough(least):
-        return least
-    return bisect(enough, least, least + shift)[1]
 
 
 def quantile_of(level: float, normal: float, laplace: float) -> float:
@@ -123,7 +109,7 @@ class ConvolvedSpread:
         """Half of the interval before it is cut to the public ends."""
         factor = student_factor(self.freedom, confidence)
         parts = math.hypot(self.sampling, self.normal_noise), self.laplace
-        return shifted_radius(confidence, self.shift / factor, *parts) * factor
+        return radius(confidence, *parts, self.shift / factor) * factor
 
     def interval(self, confidence: float) -> Interval:
         """For the population quantity: sampling and privacy together."""

@@ -370,9 +370,8 @@ def farther(seen: Distances) -> tuple[Steps, Steps]:
 def beside(sides: tuple[Steps, Steps], place: int) -> tuple[int, int, int]:
     """How many records lie above the centre, and below, farther from it than a grid point, and how many in the octaves
     up to it: disjoint sets. [reach.1]"""
-    up, down = (int(side[place]) for side in sides)
-    within = int(sides[0][max(place - BEFORE, 0)] + sides[1][max(place - BEFORE, 0)])
-    return up, down, within - up - down
+    before, up, down = max(place - BEFORE, 0), int(sides[0][place]), int(sides[1][place])
+    return up, down, int(sides[0][before]) + int(sides[1][before]) - up - down
 
 
 def on_grid(

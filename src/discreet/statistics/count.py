@@ -110,9 +110,10 @@ def _world(about: About) -> World:
 
 @statistic({"x": boolean(streams=True, optional=True)}, groups=True, world=_world)
 def count(people: Public, x: Columns | None = None, *, epsilon: Number, equals: Any = None) -> Count:
-    """How many entries are true (or a number other than 0). Missing entries are not counted. Pure.
+    """How many entries are true, or 1. Any other number and missing entries are not counted. Pure.
 
-    With `equals`, how many are this text, number or date. In a session, without a column, it is the number of people.
+    With `equals`, how many are this text, number or date; a condition counts others, as "visits != 0". In a session,
+    without a column, it is the number of people.
 
     >>> import discreet
     >>> r = discreet.count([True] * 900 + [False] * 100, epsilon=1.0, rng=discreet.Seeded(1))

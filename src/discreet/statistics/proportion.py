@@ -377,8 +377,9 @@ def proportion(
 ) -> Mechanism[float]:
     """The share of true entries, with an exact confidence interval for the population's share. Pure.
 
-    Entries are true, yes, or a number other than 0; with `equals` those that are this text, number or date. Missing
-    entries are left out. With `weights` it is the share of the population that they stand for.
+    Entries are true, yes, or 1; with `equals` those that are this text, number or date. Any other number is no, also a
+    code for a missing entry: leave it out by `where`. Missing entries are left out. With `weights` it is the share of
+    the population that they stand for.
 
     >>> import discreet
     >>> 0.6 < discreet.proportion([1, 0, 1, 1] * 500, epsilon=1.0, rng=discreet.Seeded(1)).value < 0.9

@@ -216,9 +216,7 @@ def _paired(columns: Any) -> Any:
     return np.column_stack([np.asarray(part, dtype=float) for part in columns.values()])
 
 
-@statistic(
-    {"time": number(streams=True), "event": boolean(streams=True, event=True)}, rows=_paired, groups=True, world=_world
-)
+@statistic({"time": number(streams=True), "event": boolean(streams=True)}, rows=_paired, groups=True, world=_world)
 def survival(
     people: Public, time: Columns, event: Columns, *, epsilon: Number, times: Any, parts: int = 4, equals: Any = None
 ) -> Survival:

@@ -33,6 +33,10 @@ DAY: Final = datetime.timedelta(days=1)
 FIRST, LAST = -719162, 2932896  # 0001-01-01 and 9999-12-31
 SPAN: Final = re.compile(r"\s*(\S+)\s+to\s+(\S+)\s+by\s+(day|week|month|year)\s*")
 MOST: Final = 100_000  # bins
+YES: Final = (
+    "of numbers in {} 1 alone counts as yes, and any other as no, a code for a missing entry too: name what counts by "
+    "equals=, leave out others by where="
+)
 
 
 def day_of(entry: Any) -> float:
@@ -69,6 +73,16 @@ def events(column: Column, kind: Kind, name: str) -> Floats:
 
 
 READERS: Final[dict[str, Callable[[Column, Kind, str], Floats]]] = {**cells.READERS, "date": days, "event": events}
+
+
+def numbers_in_words(name: str, facts: Mapping[str, Any]) -> list[str]:
+    """What counts as yes of a column of numbers, or of one that may hold some: by declared kind alone."""
+    kinds = [kind for parameter, one in facts.items() if one and parameter != "event" for kind in _kinds(name, one)]
+    return [YES.format(name)] if {"number", "integer", "unknown"}.intersection(kinds) else []
+
+
+def _kinds(name: str, columns: Any) -> list[Kind]:
+    return [kind for one, kind in zip(columns.names, columns.kinds, strict=True) if one == name]
 
 
 def public_day(given: Any, what: str) -> float:

@@ -178,12 +178,12 @@ def public_size(values: Any, neighbours: Neighbours) -> int | None:
 
 
 def truths(rows: Any) -> npt.NDArray[np.bool_]:
-    """Each entry as yes or no: true, or a number other than 0; missing and anything else is no. [entries.1]"""
+    """Each entry as yes or no: true, or 1; missing, any other number and anything else is no. [entries.1]"""
     values = column(rows)
     if values.dtype.kind == "b":
         return values.astype(np.bool_, copy=False)
     numbers = numbers_of(values)
-    yes: npt.NDArray[np.bool_] = (numbers != 0) & ~np.isnan(numbers)
+    yes: npt.NDArray[np.bool_] = numbers == 1
     return yes
 
 

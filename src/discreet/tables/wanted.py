@@ -12,7 +12,7 @@ from discreet.errors import BadInput, short
 from discreet.privacy.declaration import Columns, Reads, Statistic
 from discreet.privacy.exact import is_number
 from discreet.privacy.release import Release
-from discreet.tables.dates import public_day, says_dates
+from discreet.tables.dates import numbers_in_words, public_day, says_dates
 from discreet.tables.entries import key
 from discreet.tables.per_person import CAPPED, OF_KEYS, RULES, Rule, Rules
 from discreet.tables.where import Where
@@ -142,13 +142,13 @@ class Wanted:
         """What was done about missing entries and a person's several rows."""
         notes, dropped = [], []
         for want in self.wants if self.references else ():
-            if not want.name.startswith(OWN) and want.kind != "where":
-                name = want.name
+            if not (name := want.name).startswith(OWN) and want.kind != "where":
                 if isinstance(want.missing, str) and want.missing == "drop":
                     dropped.append(name)
                 elif not isinstance(want.missing, str) or want.missing != "keep":
                     notes.append(f"where {name} is missing, {want.missing!r} stands in")
                 cap = f" of at most {want.cap}" if want.cap is not None else ""
+                notes += numbers_in_words(name, self.facts) if want.kind == "event" else []
                 if several_rows:
                     notes.append(f"{name}: the {want.rule}{cap} of each {unit}'s rows")
         left_out = [f"each {unit} whose {' or '.join(dropped)} is missing is left out"] if dropped else []
@@ -275,7 +275,7 @@ def _kind(table: "Table", name: str, reads: Reads, asked: Asked) -> str:
     shown = name.removeprefix(OWN)
     if reads.kind == "boolean":
         if declared not in WRONG or asked.equals:
-            return "event" if reads.event and not asked.equals else "boolean"
+            return "boolean" if asked.equals else "event"
         typed = f"open the table with types={{{shown!r}: 'boolean'}} if it holds yes and no"
         other = typed if asked.opened else f"give {shown} == 'yes'"
         advice = f"say which entries count, as in equals='yes', or {other}"

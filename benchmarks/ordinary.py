@@ -425,8 +425,10 @@ def limited(
         rows = np.vstack([design / units * root, back / units])
         aims = np.append(kept * (y - mean) / root[:, 0], back @ (start - found))
         step = np.linalg.lstsq(rows, aims, rcond=None)[0] / units
-        long = 1.0 if link == "identity" else np.sqrt(np.mean((design @ step) ** 2))
-        found = found + step / max(long, 1.0)
+        long = np.sqrt(np.mean((design @ step) ** 2))
+        found = found + step / (1.0 if link == "identity" else max(long, 1.0))
+        if long <= 1e-9 * (np.std(y) if link == "identity" else 1.0):
+            break
     return np.append(found[1:], found[0])
 
 

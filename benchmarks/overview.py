@@ -114,7 +114,12 @@ SECTIONS = {
     "Tests": (TESTS, "Size: the share of true null hypotheses rejected at level 0.05; it should not be above it."),
     "Speed": (SPEED, "CPU time of one process, beside the usual tool in the same run."),
 }
-WHOLE = {"profiles": "A profile of a whole table", "ledger": "Ledger", "fuzz": "Fuzz"}  # shown row by row
+WHOLE = {
+    "goals": "Goals",
+    "profiles": "A profile of a whole table",
+    "ledger": "Ledger",
+    "fuzz": "Fuzz",
+}  # shown row by row
 
 
 def page(studies: dict[str, dict[str, Any]]) -> str:
@@ -139,7 +144,7 @@ def page(studies: dict[str, dict[str, Any]]) -> str:
         lines += [text for line in some if (text := summary(line, studies))]
         lines += [""]
     lines += audits(studies)
-    for name, title in WHOLE.items():
+    for name, title in ((name, title) for name, title in WHOLE.items() if name in studies):
         lines += [f"## {title}", "", studies[name]["note"], "", "| | | bar |", "|---|---|---|"]
         lines += [f"| {told(row)} | {number(row[2])} | {verdict(row)} |" for row in studies[name]["rows"]]
         lines += [""]

@@ -21,6 +21,7 @@ from discreet.statistics.histogram import Edges, counts
 
 STUDIES = (
     "means",
+    "goals",
     "friendly",
     "covariance",
     "blocks",

@@ -1,5 +1,6 @@
 """What several tests need."""
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -19,6 +20,21 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 
 # Forecasts are simulated by the code that is tested, never read from the disk.
 os.environ["DISCREET_FORECASTS"] = "off"
+
+
+# Twelve thousand tests are collected, and none of what is made of them can be freed: half the time would go by looking.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From now on look at what is new only."""
+    gc.enable()
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Everything can be freed at the end."""
+    gc.unfreeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -151,7 +151,7 @@ def calls(verb: str, size: int) -> Iterator[tuple[tuple[Any, ...], dict[str, Any
             yield (), asked | (dict.fromkeys(others, outcome) if second else {})
 
 
-STRIDE = 5  # prime to the numbers of budgets, relations, shapes and ways with missing values: each meets each other
+STRIDE = 7  # prime to the numbers of budgets, relations, shapes and ways with missing values: each meets each other
 
 
 @pytest.mark.parametrize("size", range(4))

@@ -1,4 +1,4 @@
-"""Two small clusters on this machine, started once, and a table in four files."""
+"""Two small clusters on this machine, which end with the tests that use them, and a table in four files."""
 
 import os
 import sys
@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def dask() -> Iterator[Any]:
     from dask.distributed import Client
 
@@ -49,7 +49,7 @@ def few_places(places: Callable[[int, int], Any], size: int, wanted: int) -> Any
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # of Java: to start soon, not to run for long
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """With executors of their own for the tests of `make test-engines`; else in one Java, which is started sooner."""
     try:

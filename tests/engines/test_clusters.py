@@ -36,7 +36,7 @@ from discreet.errors import BadInput
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
 
-@pytest.fixture(scope="session", params=["dask", "spark"])
+@pytest.fixture(scope="module", params=["dask", "spark"])
 def engine(request: pytest.FixtureRequest) -> Any:
     return request.getfixturevalue(request.param)
 
@@ -89,14 +89,12 @@ def test_a_frame_has_no_first_row_of_a_person(engine: Any, folder: Path) -> None
 
 
 def check_some(engine: Any, folder: Path, mark: Path) -> None:
-    """A frame that is folded, and files whose rows are brought here while a worker is killed; with one charge."""
+    """A frame that is folded, files whose rows are brought here while a worker is killed, with one charge, and blocks
+    of people that are fitted there."""
     there, here = framed(engine)
     assert asked(there, engine, *SOME["mean of some"]) == asked(here, None, *SOME["mean of some"])
     deadly = Deadly(engine, mark)
     assert asked(folder, deadly, *SOME["regression"]) == asked(folder, None, *SOME["regression"])
-    assert mark.exists()
-    mark.unlink()
-    assert asked(folder, deadly, *SOME["median"], person="id") == asked(folder, None, *SOME["median"], person="id")
     assert mark.exists()
     assert asked(folder, engine, *BLOCKS, person="id") == asked(folder, None, *BLOCKS, person="id")
 
@@ -105,6 +103,9 @@ def test_some_questions_on_dask(dask: Any, folder: Path, tmp_path: Path) -> None
     """And nothing of them is in the logs of Dask, whose pages are on this machine alone."""
     check_some(dask, folder, tmp_path / "mark")
     check_traps(dask)
+    deadly = Deadly(dask, tmp_path / "people")
+    assert asked(folder, deadly, *SOME["median"], person="id") == asked(folder, None, *SOME["median"], person="id")
+    assert deadly.mark.exists()
     written = str([dask.client.get_worker_logs(), dask.client.get_scheduler_logs()])
     assert not [one for one in ("patient 4711", "nobody-4711") if one in written]
     sockets = dask.client.cluster.scheduler.http_server._sockets.values()

@@ -191,20 +191,20 @@ def population(seed: int, rows: int) -> tuple[dict[str, Any], Any]:
 
 
 def best_alone(value: Shapes, columns: dict[str, Any], y: Any) -> np.ndarray:
-    """What each bin would add if it were chosen alone: by bisection, of everybody in it."""
-    bins = value._bins
-    odds, yes, found = value.decision_function(columns), y == value.classes[1], []
+    """What each bin would add if it were chosen alone: by Newton's method, of everybody in it."""
+    bins, found = value._bins, list[Any]()
+    odds, yes = value.decision_function(columns), y == value.classes[1]
     for place, part in enumerate(value._parts()):
-        cell = bins.places(columns[value.names[place]], place)
-        for at, now in enumerate(part.tolist()):
-            inside, outcome = odds[cell == at], yes[cell == at]
-            low, high = -2 * LIMIT, 2 * LIMIT
-            for _ in range(60):
-                middle = (low + high) / 2
-                below = (outcome - 1 / (1 + np.exp(-inside - middle))).sum() > 0
-                low, high = (middle, high) if below else (low, middle)
-            found.append(np.clip(now + middle, -LIMIT, LIMIT) if len(inside) else math.nan)
-    return np.array(found)
+        cell, more = bins.places(columns[value.names[place]], place), np.zeros(len(part))
+        step = more + 1
+        while np.abs(step).max() > 1e-6:
+            chance = 1 / (1 + np.exp(-odds - more[cell]))
+            lacking, slope = (np.bincount(cell, one, len(part)) for one in (yes - chance, chance * (1 - chance)))
+            step = np.clip(more + np.clip(lacking / (slope + 1e-9), -1, 1), -2 * LIMIT, 2 * LIMIT) - more
+            more += step
+        there = np.bincount(cell, minlength=len(part)) > 0
+        found.append(np.where(there, np.clip(part + more, -LIMIT, LIMIT), math.nan))
+    return np.concatenate(found)
 
 
 @pytest.mark.claim("additive_model.3")

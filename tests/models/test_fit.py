@@ -224,3 +224,12 @@ def test_what_asks_all_people_at_once_is_not_asked_in_small_blocks(people: int) 
     ]
     for release in answers:
         assert at_once(release)
+
+
+def test_a_refused_classifier_says_that_declared_classes_need_fewer_people() -> None:
+    g = np.random.default_rng(5)
+    x = g.normal(size=(6000, 2))
+    y = (g.random(6000) < 1 / (1 + np.exp(-x[:, 0]))).astype(int)
+    refused = discreet.fit(LogisticRegression(), x, y, rng=Seeded(3), **ASKED)
+    assert "or declare that the outcome is 0 or 1, which needs fewer" in str(refused.refusal)
+    assert at_once(discreet.fit(LogisticRegression(), x, pd.Series(y).astype("boolean"), rng=Seeded(3), **ASKED))

@@ -19,6 +19,7 @@ from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
+from discreet.stages.distance_table import Distances
 from discreet.stages.reach import Tail, stages
 from discreet.statistics.bounded_mean import BoundedMean
 from discreet.statistics.mean import NOWHERE, RankClippedMean, plan_mean, tail_mean
@@ -245,7 +246,7 @@ def test_a_centre_beside_the_data_is_refused_as_far_as_the_number_of_rows_may_be
     shares = stages(1.0, 10_000, ADD)
     tail = Tail(0.0, 96.0, 96.0, 100, 0.0, 0.0, 99.0, 20.0, 10_000, 2.0, shares)
     for off, refused in ((0.0, False), (0.1, True)):
-        found = tail_mean(np.full(10_000, 70.0), tail, neighbours=ADD, rng=Seeded(1), off=off)
+        found = tail_mean(Distances.of(np.full(10_000, 70.0), 0.0), tail, neighbours=ADD, rng=Seeded(1), off=off)
         assert (found == NOWHERE) == refused
 
 

@@ -27,6 +27,8 @@ from numba.extending import intrinsic
 ROUNDER: Final = 1.5 * 2.0**52
 CHEST: Final = 10  # bits of a word that choose the chest
 SIGN, MAGNITUDE = np.uint64(1 << 63), np.uint64((1 << 63) - 1)
+LEADING, LATER = np.uint64(47), np.uint64(26)  # of a distance: bits behind its cell, and behind its place in it
+PART = np.uint64((1 << 47) - 1)
 INFINITE, ZERO = np.uint64(0x7FF << 52), np.uint64(0)
 
 
@@ -139,6 +141,16 @@ def count_cells(values, centre, shift, rest, found):  # type: ignore[no-untyped-
         found[int(away < 0), i & 1, (bits(min(distance, largest)) + rest) >> shift] += 1
 
 
+@numba.njit(cache=True, nogil=True)
+def place_distances(values, centre, counts, sums):  # type: ignore[no-untyped-def]
+    """Count distances from the centre by their sign and leading bits, the upper edge of a cell inside, and add up their
+    places in it, from 0 to 2^21 - 1. What is no number has a cell behind the infinite one, or the first."""
+    for i in range(len(values)):
+        word = np.uint64(bits(values[i] - centre)) + PART
+        counts[word >> LEADING] += 1
+        sums[word >> LEADING] += np.int64((word & PART) >> LATER)
+
+
 def counts_between(values: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """How many values each bin holds, and last how many lie outside or are no numbers."""
     found: npt.NDArray[np.int64] = _count(values, edges)
@@ -238,20 +250,32 @@ def count(words, default, ends, shift, counts):  # type: ignore[no-untyped-def]
 def keep(values, default, ends, tally, found):  # type: ignore[no-untyped-def]
     """Write down the numbers between the ends; count them, those below, and the ends themselves."""
     low, high = ends
-    below, at_low, at_high = 0, 0, 0
+    below, at_low, at_high, missing = 0, 0, 0, 0
+    inside = np.empty(len(values), np.uint8)
     for i in range(len(values)):  # on vectors
-        known = values[i] if values[i] == values[i] else default
-        below += known < low
-        at_low += known == low
-        at_high += known == high
-    between = tally[3]
-    for i in range(len(values)):
-        known = values[i] if values[i] == values[i] else default
-        found[between] = known  # the next one takes its place if it does not belong here
-        between += (known > low) & (known < high)
-    tally[0] += below
-    tally[1] += at_low
-    tally[2] += at_high if low < high else 0
+        value = values[i]
+        below += value < low
+        at_low += value == low
+        at_high += value == high
+        missing += not value == value  # noqa: PLR0124, SIM201
+        inside[i] = (value > low) & (value < high)
+    between, whole = tally[3], len(values) // 8
+    eight = inside[: 8 * whole].view(np.uint64)
+    for word in range(whole):
+        if eight[word] != 0:  # one of eight
+            for i in range(8 * word, 8 * word + 8):
+                found[between] = values[i]  # the next one takes its place if it does not belong here
+                between += inside[i]
+    for i in range(8 * whole, len(values)):
+        found[between] = values[i]
+        between += inside[i]
+    if missing and low < default < high:
+        found[between : between + missing] = default
+        between += missing
+    tally[0] += below + (missing if default < low else 0)
+    tally[1] += at_low + (missing if default == low else 0)
+    if low < high:
+        tally[2] += at_high + (missing if default == high else 0)
     tally[3] = between
 
 

@@ -2,7 +2,8 @@
 
 A block of rows stays in the nearest cache. Entries and their combinations are whole numbers below 2^53, exact in any
 order [gram.4]; lengths are summed in the order of the plain path, with one rounding an operation; rounding to a whole
-number adds 1.5 * 2^52 and takes it off. Sums of a block are whole numbers below 2^47 and leave it as integers [gram.1].
+number adds 1.5 * 2^52 and takes it off, and the words of what it is added to are added up as in column_kernels. Sums of
+products of a block are whole numbers below 2^47 and leave it as integers [gram.1].
 """
 
 from typing import Any, Final
@@ -11,10 +12,11 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-BLOCK: Final = 256  # rows: a multiple of LANES
-LANES: Final = 8
-ROUNDER: Final = 1.5 * 2.0**52
+from discreet._compiled.column_kernels import ROUNDER, bits
+
+BLOCK: Final = 256  # rows
 SHAPES: Final = {"clip": 0, "taper": 1, "sphere": 2}
+NOTHING: Final = np.int64((BLOCK * int(np.float64(ROUNDER).view(np.int64)) + 2**63) % 2**64 - 2**63)
 NONE: Final = np.zeros(0, np.int64)
 compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
 
@@ -22,8 +24,15 @@ compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
 def lengths(rows: npt.NDArray[np.float64], frame: Any, edge: float) -> npt.NDArray[np.float64]:
     """How long each row is in steps of the frame; 0 where it is missing."""
     found = np.empty(len(rows))
-    _lengths(rows, frame.led, frame.centre, frame.per, frame.whole, edge, found)
+    _lengths(_fixed(rows), frame.led, frame.centre, frame.per, frame.whole, edge, found)
     return found
+
+
+def _fixed(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """As they are, but only to be read: passes are compiled once for such rows, not again for others."""
+    view = rows.view()
+    view.flags.writeable = False
+    return view
 
 
 def sums(  # noqa: PLR0917
@@ -41,7 +50,7 @@ def sums(  # noqa: PLR0917
     one, other = (NONE, NONE) if pairs is None else pairs
     size = len(frame.whole) if pairs is None else len(one)
     first, second = np.zeros(size, np.int64), np.zeros((size, size) if both else (0, 0), np.int64)
-    given = (rows, frame.led, frame.centre, frame.per, frame.whole, edge)
+    given = (_fixed(rows), frame.led, frame.centre, frame.per, frame.whole, edge)
     if pairs is None:
         _sums(*given, radius, SHAPES[shape], scale, first, second)
     else:
@@ -112,6 +121,15 @@ def _lengths(rows, led, centre, per, whole, edge, found):  # type: ignore[no-unt
             found[start + r] = 0.0 if lost[r] else total[r]
 
 
+@numba.njit(fastmath={"reassoc", "contract"}, cache=True, nogil=True, error_model="numpy", inline="never")
+def _product(one, other):  # type: ignore[no-untyped-def]
+    """Of two columns of whole numbers: no order of the sums, and none of the roundings, changes it. [gram.1]"""
+    total = 0.0
+    for r in range(BLOCK):
+        total += one[r] * other[r]
+    return total
+
+
 @compiled
 def _sums(rows, led, centre, per, whole, edge, radius, shape, scale, first, second):  # type: ignore[no-untyped-def]  # noqa: PLR0917
     entries, seen = np.zeros((whole.shape[1], BLOCK)), np.zeros((whole.shape[0], BLOCK))
@@ -122,24 +140,15 @@ def _sums(rows, led, centre, per, whole, edge, radius, shape, scale, first, seco
         _long(seen, count, total)
         _factors(total, lost, count, radius, shape, scale, factor)
         for i in range(len(seen)):
-            whole_sum = np.int64(0)
-            for r in range(count):
-                seen[i, r] = (seen[i, r] * factor[r] + ROUNDER) - ROUNDER
-                whole_sum += np.int64(seen[i, r])
-            first[i] += whole_sum
+            words = np.int64(0)
+            for r in range(BLOCK):
+                rounded = seen[i, r] * factor[r] + ROUNDER
+                words += bits(rounded)
+                seen[i, r] = rounded - ROUNDER
+            first[i] += words - NOTHING
         for i in range(len(second)):
             for k in range(i, len(second)):
-                a = b = c = d = e = f = g = h = 0.0
-                for r in range(0, BLOCK, LANES):
-                    a += seen[i, r] * seen[k, r]
-                    b += seen[i, r + 1] * seen[k, r + 1]
-                    c += seen[i, r + 2] * seen[k, r + 2]
-                    d += seen[i, r + 3] * seen[k, r + 3]
-                    e += seen[i, r + 4] * seen[k, r + 4]
-                    f += seen[i, r + 5] * seen[k, r + 5]
-                    g += seen[i, r + 6] * seen[k, r + 6]
-                    h += seen[i, r + 7] * seen[k, r + 7]
-                second[i, k] += np.int64(a + b + c + d + e + f + g + h)
+                second[i, k] += np.int64(_product(seen[i], seen[k]))
     for i in range(len(second)):
         for k in range(i):
             second[i, k] = second[k, i]
@@ -163,8 +172,8 @@ def _fourths(rows, led, centre, per, whole, edge, one, other, radius, shape, sca
             total[r] = np.sqrt(total[r])
         _factors(total, lost, count, radius, shape, scale, factor)
         for pair in range(len(one)):
-            i, k, whole_sum = one[pair], other[pair], np.int64(0)
-            for r in range(count):
+            i, k, words = one[pair], other[pair], np.int64(0)
+            for r in range(BLOCK):
                 product = seen[i, r] * seen[k, r]
-                whole_sum += np.int64((product * product * factor[r] + ROUNDER) - ROUNDER)
-            first[pair] += whole_sum
+                words += bits(product * product * factor[r] + ROUNDER)
+            first[pair] += words - NOTHING

@@ -36,6 +36,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -106,6 +107,10 @@ class NoisyDistribution:
         return least_whole(lambda t: self.upper(t, spectrum) <= level, low - 1, self.doubled_centre - low + 2)
 
     def spectrum(self) -> "Spectrum":
+        """Found once for the same numbers: whether a test has power is asked before every p-value."""
+        return _spectrum(self)
+
+    def _found(self) -> "Spectrum":
         """The period, and the characteristic function of S + N at those angles where it is not nothing.
         [null_distributions.1]"""
         period = prime_above(2 * self._radius + 2)
@@ -127,6 +132,9 @@ class NoisyDistribution:
         wide = 4 * (1 - keep) * np.sin(np.pi * angles / period) ** 2
         found: Floats = keep * keep / (keep * keep + wide)
         return found
+
+
+_spectrum = lru_cache(maxsize=8)(NoisyDistribution._found)  # noqa: SLF001  of public or noisy numbers
 
 
 def noise_beyond(t: Any, scale: Fraction) -> Floats:

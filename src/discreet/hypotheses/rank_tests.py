@@ -40,6 +40,7 @@ Source
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, ClassVar, Final
 
@@ -215,6 +216,7 @@ def larger_pairs(found: Integers, first: int) -> int:
     return total(found[:first], len(found)) - first * (first + 1) // 2  # Python's integers: no n is too large
 
 
+@lru_cache(maxsize=64)
 def rank_sum_distribution(one: int, other: int, epsilon: Number) -> NoisyDistribution:
     """U if all orders are equally likely, and noise. Hoeffding's bound: 24 deviations leave less than e^-48.
     [rank_tests.3]"""

@@ -50,6 +50,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -273,6 +274,7 @@ def positive_ranks(values: Floats, drawn: Coins, places: Integers) -> int:
     return total(np.flatnonzero(positive) + 1, max(1, len(values)))  # Python's integers: n^2 / 2 may be too large
 
 
+@lru_cache(maxsize=64)
 def signs_distribution(size: int, epsilon: Number) -> NoisyDistribution:
     """The number of heads among `size` fair coins, and noise."""
     return NoisyDistribution(
@@ -280,6 +282,7 @@ def signs_distribution(size: int, epsilon: Number) -> NoisyDistribution:
     )
 
 
+@lru_cache(maxsize=64)
 def signed_ranks_distribution(size: int, epsilon: Number) -> NoisyDistribution:
     """The sum of those k = 1, ..., n whose coin shows heads, and noise; sub-Gaussian with its own variance.
     [signed_tests.3]"""

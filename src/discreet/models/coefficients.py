@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import chdtri, ndtri
 
 from discreet.privacy.declaration import Columns, Public
 from discreet.privacy.exact import Number
@@ -28,6 +28,7 @@ from discreet.subsample.fit_request import planned
 Array = np.ndarray[Any, Any]
 PULLED: Final = 0.25  # of the last step: what rows pulled in H may do to it
 Model = TypeVar("Model", Coefficients, ClassCoefficients)
+UNLIKELY: Final = 0.01  # longer errors than these
 WEIGHED: Final = "(rows far out weigh less, by their features)"
 
 
@@ -65,6 +66,7 @@ class NewtonStep:
     often: float
     spans: Array
     scored: Scored
+    lean: float = 0.0  # of the mean outcome: its second derivative by the linear part, over its first
     pulled: float = PULLED
     held: Any = None  # the same with its ridge, of a tilted minimum: `ridged_minimum.RidgedFit`
     bent: Array | None = None  # S: the noise on the information is S E S, that of E even in all directions
@@ -91,14 +93,53 @@ class NewtonStep:
         noise = self.score_noise**2 * own + self.information_noise**2 / 2 * moved
         return self.inverse @ squares @ self.inverse, self.inverse @ noise @ self.inverse
 
-    def explained(self, first: int) -> tuple[float, float, float]:
-        """Twice the log-likelihood that the coefficients from the `first` on explain; what of it errors of sampling may
-        feign, on average, and what those of the noise: each costs predictions as much again. [descent.2]"""
+    def drawn(self, first: int, part: float) -> Array:
+        """The value with this part of the coefficients from the `first` on. An intercept before them moves so that
+        outcomes keep their mean: by the information, and to one order more as linear parts lose their spread.
+        [descent.4]"""
+        found = self.value.copy()
+        found[first:] *= part
+        if first:
+            information = np.linalg.pinv(self.way @ self.inverse @ self.way.T, hermitian=True)
+            across, rest = information[0] / information[0, 0], self.value[first:] * (1 - part)
+            square = rest @ (information[first:, first:] / information[0, 0] - np.outer(across, across)[1:, 1:]) @ rest
+            found[0] += across[1:] @ rest - self.lean / 2 * square
+        return found
+
+    def useful_part(self, first: int) -> float:
+        """The part of the coefficients from the `first` on that predicts no worse than none, unless errors are longer
+        than they are likely to be. Those of sampling count as far as the noise is as large. [descent.4]"""
         way = self.way[first:] / self.spans[first:, None]
         slopes = self.value[first:] / self.spans[first:]
-        information = np.linalg.pinv(way @ self.inverse @ way.T, hermitian=True)
-        sampling, noise = (float(np.sum(information * (way @ part @ way.T))) for part in self.covariances)
-        return float(slopes @ information @ slopes), sampling, noise
+        values, vectors = np.linalg.eigh(np.linalg.pinv(way @ self.inverse @ way.T, hermitian=True))
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))).T  # its length is twice the log-likelihood explained
+        sampling, noise = (root @ way @ part @ way.T @ root.T for part in self.covariances)
+        errors = noise + sampling * min(1.0, float(np.trace(noise)) / max(float(np.trace(sampling)), 1e-300))
+        return safe_part(float(np.linalg.norm(root @ slopes)), longest_error(np.linalg.eigvalsh(errors)))
+
+
+def longest_error(variances: Array) -> float:
+    """How long an error with these variances along axes is at most, but for UNLIKELY: by a gamma distribution with the
+    mean and variance of its square.
+
+    >>> round(longest_error(np.ones(3)) ** 2, 1), round(longest_error(np.array([4.0, 0.0])) ** 2, 1)
+    (11.3, 26.5)
+    """
+    kept = np.maximum(variances, 0.0)
+    total, squares = float(kept.sum()), float(kept @ kept)
+    if not total > 0:
+        return 0.0
+    return math.sqrt(squares / total * float(chdtri(total**2 / squares, UNLIKELY)))
+
+
+def safe_part(length: float, error: float, drawn: float = 1.0) -> float:
+    """The largest part, at most 1, of coefficients of this `length`, `drawn` to 0 already, that cannot be worse than
+    none where their error is no longer than `error`. [descent.4]
+
+    >>> [safe_part(length, 1.0) for length in (0.9, 1.0, 1.5, 2.0, 9.0)], safe_part(1.25, 1.0, 0.5)
+    ([0.0, 0.0, 0.6666666666666667, 1.0, 1.0], 0.8)
+    """
+    return min(1.0, max(0.0, 2.0 / drawn * (1.0 - error / max(length, 1e-300))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,6 +159,7 @@ class CoefficientSpread(Generic[Model]):
     limit: tuple[Array, float] | None = None  # of |w' x| |residual|, times a weight: w, how much; x has its 1 if any
     freedom: float = math.inf  # of the sampling deviations: Student's
     far: bool = False  # if the limit is of |w' x| alone, beyond which a row weighs less
+    middle: Model | None = None  # of the intervals, if the value is drawn to 0 from there
 
     @property
     def sampling(self) -> Model:
@@ -141,8 +183,10 @@ class CoefficientSpread(Generic[Model]):
         wide = float(ndtri((1 + confidence) / 2)) * errors
         if self.bias is not None:
             wide = allowing(self.bias, errors, confidence)
-        middle, of = np.array(self.value.numbers), self.value.with_numbers
-        return Interval(of(middle - wide), of(middle + wide), confidence=confidence, about=self.about, population=True)
+        value, of = np.array(self.value.numbers), self.value.with_numbers
+        middle = value if self.middle is None else np.array(self.middle.numbers)
+        low, high = np.minimum(middle - wide, value), np.maximum(middle + wide, value)
+        return Interval(of(low), of(high), confidence=confidence, about=self.about, population=True)
 
 
 @dataclass(frozen=True, slots=True)

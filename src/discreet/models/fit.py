@@ -45,6 +45,10 @@ from discreet.worlds.shapes import EFFECTS, AssumedTable, outcome
 MILD: Final = 1.0  # a penalty of the slopes beside the losses of all people
 TOLD: Final = 500  # people times epsilon who tell a column apart: of fewer, its scale may be that of nobody
 CASES: Final = 100  # the same of a logistic model, whose outcome has a scale
+UNDECLARED: Final = (
+    "or declare that the outcome is 0 or 1, which needs fewer people: y.astype('boolean') of pandas, "
+    "discreet.open(..., types={...: 'boolean'}), or discreet.sklearn.PrivateEstimator(..., classes=[0, 1])"
+)
 AT_ONCE: Final = "people are few for blocks: this is the regression of all of them at once, by a mechanism of its own"
 LARGE: Final = 200_000  # made-up rows on which an estimator's value for the population is taken
 BLOCKS: Final = 500_000  # made-up rows of a forecast: blocks of people do not scale
@@ -106,7 +110,7 @@ def of_all_people(
 ) -> Instead:
     """For a regression that is known: its own mechanism on all people at once, as `fit` would return it."""
 
-    def known(fit: Fit, shape: Shape) -> Whole | None:
+    def known(fit: Fit, shape: Shape) -> Whole | str | None:
         table = people.schema
         found = batched(fit, shape, table.x, table.y, None)
         names, unknown = shape.names[:-1], not isinstance(fit, SklearnFit) or table.people is not None
@@ -117,8 +121,10 @@ def of_all_people(
             takes = y.kinds == ("boolean",) and found.penalty <= MILD
         else:
             takes = bool(delta) and not found.penalty and y.kinds[0] not in ("text", "category", "date")
-        if not takes or len(kinds) != len(shape.names):
+        if len(kinds) != len(shape.names):
             return None
+        if not takes:
+            return UNDECLARED if found.family == "logistic" and found.penalty <= MILD else None
         terms: dict[str, Any] = {"neighbours": people.neighbours, "unit": people.unit, "size": people.size}
 
         def made(epsilon: Number, fewest: int | None) -> Mechanism[Any] | None:

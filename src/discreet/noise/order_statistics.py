@@ -1,11 +1,12 @@
 """Order statistics in linear time: the values of some ranks, without sorting the rest. Those of a stream in few passes.
 
 A stream is read once if its first piece looks like the rest: that piece tells between which two numbers the wanted
-ranks lie, and only what is strictly between them is kept; those below, and those equal to one of the two, are counted.
-The same pass counts all numbers by their leading bits, and the stream itself where nobody has. If the counts say that
-the guess was wrong, or more than ROOM numbers would be kept, that table says where the ranks lie, finer tables of the
-cells at both ends follow until few enough numbers are left (or a cell is one number, however many times it is there),
-and one pass keeps those. At most four passes; what comes out depends on none of this.
+ranks lie, and only what is strictly between them is kept; those below, and those equal to one of the two, are counted,
+and the stream itself where nobody has. The same pass keeps every so-manieth number: if the guess was wrong, they make a
+better one, for a second pass. If that is wrong too, or more than ROOM numbers would be kept, a pass counts all numbers
+by their leading bits, finer tables of the cells at both ends follow until few enough numbers are left (or a cell is one
+number, however many times it is there), and one pass keeps those: at most six passes. What comes out depends on none of
+this.
 """
 
 import math
@@ -26,7 +27,7 @@ MANY: Final = 1 << 17  # values from which a look at some of them saves work on 
 SOME: Final = 1 << 13
 LARGE: Final = 100_000  # numbers of a stream from which the compiled passes are worth their import
 ROOM: Final = 1 << 22  # numbers of a stream that are kept, unless more are wanted
-GLANCE: Final = 1 << 17  # numbers of a first piece that tell of the rest
+GLANCE: Final = 1 << 18  # numbers of a first piece that tell of the rest
 BLOCK: Final = 1 << 16  # numbers that stay in the cache
 LEADING: Final = 20  # bits of the first table: sign, exponent and 8 of the fraction
 FINER: Final = 22  # bits of the tables that follow: 64 in all
@@ -101,15 +102,15 @@ class _Kept:
         counted = (known < self.low, known == self.low, (known == self.high) & (self.low < self.high))
         self.tally += np.array([*map(np.count_nonzero, counted), len(between)], dtype=np.int64)
 
-    def told(self) -> "Found":
+    def told(self) -> tuple[Counts, Floats]:
         """The tally, and the numbers between unless there are too many."""
-        return self.tally, self._found[: 0 if self.full else self.tally[3]].copy()
+        return self.tally, self._found[: 0 if self.full else self.tally[3]]
 
     @classmethod
-    def of(cls, ends: tuple[float, float], room: int, found: "Found") -> "_Kept":
+    def of(cls, ends: tuple[float, float], room: int, found: "Looked") -> "_Kept":
         """What all parts told, in order."""
         kept = cls(*ends, room)
-        kept.tally, kept._found = found
+        kept.tally, kept._found, _ = found
         kept._found.sort()
         return kept
 
@@ -127,31 +128,36 @@ class _Kept:
         return np.concatenate([np.full(first, self.low), found, np.full(last, self.high)])
 
 
-Found = tuple[Counts, Floats]
+Looked = tuple[Counts, Floats, Floats]  # what a _Kept told, and some of all numbers
 
 
-def _together(room: int, one: Found, other: Found) -> Found:
+def _looked(
+    given: Iterator[Floats], *, ends: tuple[float, float], room: int, run: int, default: float, large: bool
+) -> Looked:
+    """A kernel: the numbers between two ends, and one of each run of so many; none if that is 0."""
+    fast, kept, some = large and compiled(), _Kept(*ends, room), [np.empty(0)]
+    for piece in given:
+        if run:
+            seen = piece[::run]
+            some.append(np.where(np.isnan(seen), default, seen))
+        for block in _blocks(piece):
+            kept.add(block, default, fast)
+    return *kept.told(), np.concatenate(some)
+
+
+def _together(room: int, one: Looked, other: Looked) -> Looked:
     """A merge: nothing between is kept once there is too much."""
     tally = one[0] + other[0]
-    return tally, np.concatenate([one[1], other[1]]) if tally[3] <= room else np.empty(0)
+    found = np.concatenate([one[1], other[1]]) if tally[3] <= room else np.empty(0)
+    return tally, found, np.concatenate([one[2], other[2]])
 
 
-def _first_pass(
-    given: Iterator[Floats], *, default: float, large: bool, ends: tuple[float, float] | None, room: int
-) -> tuple[Table, Found]:
-    """A kernel: how many numbers share their leading bits, and those between two ends, if there are ends."""
-    fast, counts, kept = large and compiled(), np.zeros(1 << LEADING, dtype=np.int64), None
-    if ends is not None:
-        kept = _Kept(*ends, room)
+def _leading_bits(given: Iterator[Floats], *, default: float, large: bool) -> Table:
+    """A kernel: how many numbers share their leading bits."""
+    fast, counts = large and compiled(), np.zeros(1 << LEADING, dtype=np.int64)
     for block in (block for piece in given for block in _blocks(piece)):
         _count(block, _Cell(0, 64, 0, 0), counts, default, fast)
-        if kept is not None:
-            kept.add(block, default, fast)
-    return sparse(counts), kept.told() if kept is not None else (np.zeros(4, dtype=np.int64), np.empty(0))
-
-
-def _first_passes(room: int, one: tuple[Table, Found], other: tuple[Table, Found]) -> tuple[Table, Found]:
-    return joined(one[0], other[0]), _together(room, one[1], other[1])
+    return sparse(counts)
 
 
 def _finer_pass(
@@ -163,14 +169,6 @@ def _finer_pass(
         for cell, counts in zip(cells, tables, strict=True):
             _count(block, cell, counts, default, fast)
     return tables
-
-
-def _last_pass(given: Iterator[Floats], *, ends: tuple[float, float], room: int, default: float, large: bool) -> Found:
-    """A kernel: the numbers between two ends."""
-    fast, kept = large and compiled(), _Kept(*ends, room)
-    for block in (block for piece in given for block in _blocks(piece)):
-        kept.add(block, default, fast)
-    return kept.told()
 
 
 def _count(block: Floats, cell: _Cell, counts: Counts, default: float, fast: bool) -> None:
@@ -198,7 +196,7 @@ class Ordered:
     def __init__(self, stream: Stream, default: float) -> None:
         self.stream, self._default = stream, default
         self._kept: _Kept | None = None
-        self._aim: tuple[int, int] | None = None
+        self._some: Floats | None = None  # of all numbers
 
     def __len__(self) -> int:
         return len(self.stream)
@@ -207,15 +205,19 @@ class Ordered:
         """The numbers of ranks `start` to `stop - 1`, in order."""
         if start >= stop:
             return np.empty(0)
-        self._aim = start, stop
-        wrong = self._kept is None or not self._kept.holds(start, stop)
-        if wrong and "_leading" not in self.__dict__:
-            self._leading  # noqa: B018  the first pass, which tries to keep them too
-            wrong = self._kept is None or not self._kept.holds(start, stop)
-        if wrong:
+        if not (self._holds(start, stop) or self._begun):
+            self._begin(start, stop)
+        if not self._holds(start, stop) and self._some is not None:
+            ends = self._ends(self._some, start, stop)
+            if ends is not None:
+                self._look(ends)
+        if not self._holds(start, stop):
             self._keep(start, stop)
         assert self._kept is not None
         return self._kept.floats(start, stop)
+
+    def _holds(self, start: int, stop: int) -> bool:
+        return self._kept is not None and self._kept.holds(start, stop)
 
     def binades(self) -> Counts:
         """How many numbers have each binary exponent; infinite ones the largest."""
@@ -227,8 +229,20 @@ class Ordered:
 
     def begin(self) -> None:
         """The first pass, before it is known how many numbers there are: it counts them, and looks for the middle."""
-        self._aim = self.stream.most // 2, self.stream.most // 2
-        self._leading  # noqa: B018
+        self._begin(self.stream.most // 2, self.stream.most // 2)
+
+    @property
+    def _begun(self) -> bool:
+        return self._some is not None or "_leading" in self.__dict__
+
+    def _begin(self, start: int, stop: int) -> None:
+        piece = self.stream.some(GLANCE) if self.stream.most > ROOM else np.empty(0)
+        some = piece[:: max(1, -(-len(piece) // GLANCE))]
+        ends = self._ends(np.where(np.isnan(some), self._default, some), start, stop)
+        if ends is None:
+            self._leading  # noqa: B018
+        else:
+            self._look(ends, run=-(-self.stream.most // GLANCE) if self.stream.most > ROOM else 0)
 
     @property
     def _public(self) -> dict[str, Any]:
@@ -237,28 +251,27 @@ class Ordered:
 
     @cached_property
     def _leading(self) -> Counts:
-        """How many numbers share their leading bits. If it is known what is wanted, that is looked for as well."""
-        ends = None if self._aim is None else self._guess(*self._aim)
-        kernel = partial(_first_pass, ends=ends, room=ROOM, **self._public)
-        table, found = self.stream.fold(kernel, partial(_first_passes, ROOM))
-        if ends is not None:
-            self._kept = _Kept.of(ends, ROOM, found)
-        return dense(table, 1 << LEADING)
+        """How many numbers share their leading bits."""
+        return dense(self.stream.fold(partial(_leading_bits, **self._public), joined), 1 << LEADING)
 
-    def _guess(self, start: int, stop: int) -> tuple[float, float] | None:
-        """Between which numbers some ranks lie if its beginning is like the rest."""
+    def _ends(self, some: Floats, start: int, stop: int) -> tuple[float, float] | None:
+        """Between which numbers some ranks lie if these numbers are like the rest; None if they cannot tell."""
         size = self.stream.most
         if size <= ROOM:
             return -math.inf, math.inf
-        piece = self.stream.some(GLANCE)
-        if not len(piece):
-            return None
-        some = piece[:: -(-len(piece) // GLANCE)]
-        seen = np.sort(np.where(np.isnan(some), self._default, some))
-        room = 3 * math.sqrt(len(seen))  # six standard deviations of a median's rank
+        seen, room = np.sort(some), 3 * math.sqrt(len(some))  # six standard deviations of a median's rank
         low = math.floor(start / size * len(seen) - room) - 1
         high = math.ceil(stop / size * len(seen) + room) + 1
+        if not len(seen) or (high - low) * size > ROOM * len(seen):
+            return None
         return float(seen[low]) if low > 0 else -math.inf, float(seen[high]) if high < len(seen) else math.inf
+
+    def _look(self, ends: tuple[float, float], room: int = ROOM, run: int = 0) -> None:
+        """A pass that keeps the numbers between two others, and some of all."""
+        kernel = partial(_looked, ends=ends, room=room, run=run, **self._public)
+        found = self.stream.fold(kernel, partial(_together, room))
+        self._kept = _Kept.of(ends, room, found)
+        self._some = found[2] if run or self._some is None else self._some
 
     def _keep(self, start: int, stop: int) -> None:
         """The pass that keeps the numbers of some ranks, after those that say where they lie."""
@@ -271,9 +284,7 @@ class Ordered:
             low, high = low.part(finer[low], start), high.part(finer[high], stop - 1)
         ends = floats_at(np.array([low.first, high.last], dtype=np.uint64))  # NaN in the cells of the infinite ones
         least, most = (float(end) for end in np.where(np.isnan(ends), (-math.inf, math.inf), ends))
-        room = ROOM + stop - start
-        kernel = partial(_last_pass, ends=(least, most), room=room, **self._public)
-        self._kept = _Kept.of((least, most), room, self.stream.fold(kernel, partial(_together, room)))
+        self._look((least, most), ROOM + stop - start)
 
 
 def counted_in_passing(values: Numbers, default: float) -> None:

@@ -58,7 +58,7 @@ class ColumnBins:
             if absent := [name for name in self.names if name not in given]:
                 needed = listed(self.names[:FEW], len(self.names))
                 raise BadInput(f"X has no column {listed(absent[:FEW], len(absent))}; it needs {needed}")
-            return [list(np.asarray(X[name])) for name in self.names]
+            return [np.asarray(X[name]) for name in self.names]
         rows = np.asarray(X, dtype=None if all(self.measured) else object)
         if rows.ndim != 2 or rows.shape[1] != len(self.names):
             raise BadInput(f"X has shape {rows.shape}; it needs rows of {len(self.names)} columns")
@@ -69,6 +69,9 @@ class ColumnBins:
         levels, other = self.levels[place], self.widths[place] - 1
         if not self.measured[place]:
             places = {level: at for at, level in enumerate(levels)}
+            if isinstance(entries, np.ndarray) and entries.dtype.kind in "biufUS" and len(entries):
+                distinct, where = np.unique(entries, return_inverse=True)  # each is looked up once
+                return np.array([places.get(entry, other) for entry in distinct.tolist()], dtype=np.int64)[where]
             plain = (entry.item() if isinstance(entry, np.generic) else entry for entry in entries)
             return np.array([places.get(entry, other) for entry in plain], dtype=np.int64)
         values = np.asarray(entries, dtype=float)  # None is NaN

@@ -24,6 +24,7 @@ Why
     below -1, and of the first and the last one at most is: in L1 they are at most 4 half + 2. Two records s, t differ
     by 2 |s - t| + |s^2 - t^2| / half = |s - t| (2 + |s + t| / half) in (2 s, s^2 / half), and |s + t| <= 2 half - |s -
     t|: at most 4 half; rounding adds at most 2 + 1.
+    [clip.1] A table of distances rounds the sum in place of each record's part of it: [distance_table.2].
     [clip.2] Whole numbers of at most 2^26 are exact in float64 and so are their sums in int64, up to 2^35 records; the
     sums of so many are added as Python's integers, which have no end.
 Needs
@@ -53,6 +54,7 @@ from discreet.privacy.exact import Number, exact, is_number, root_below
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss, atoms, compose
 from discreet.privacy.mechanism import Randomness
+from discreet.stages.distance_table import Distances
 from discreet.tables.streams import Numbers, added, fold
 
 BITS: Final = 26  # the radius in steps: 2^26
@@ -95,13 +97,16 @@ def steps_of(
 
 
 def exact_sums(
-    values: Numbers, centre: float, radius: float, powers: tuple[Power, ...] = (1,), bits: int = BITS
+    values: Numbers | Distances, centre: float, radius: float, powers: tuple[Power, ...] = (1,), bits: int = BITS
 ) -> tuple[int, ...]:
-    """The sums of all records' steps, one for each power, in one pass. [clip.2]"""
+    """The sums of all records' steps, one for each power, in one pass; by a table of that centre in none. [clip.2]"""
     if not is_number(centre) or not is_number(radius) or radius <= 0:
         raise BadInput(
             f"centre is {centre!r}, radius is {radius!r}; give a finite centre and a positive, finite radius"
         )
+    if isinstance(values, Distances):
+        assert centre == values.centre
+        return values.sums(radius, powers, bits)  # [clip.2]
     large = len(values) >= LARGE and warm(len(values), "column_kernels")
     return fold(partial(_sums, centre=centre, radius=radius, powers=powers, bits=bits, large=large), added, values)
 
@@ -143,7 +148,7 @@ def noisy_moment(
 
 
 def moments(
-    values: Numbers,
+    values: Numbers | Distances,
     costs: Mapping[Power, Laplace | Gaussian],
     *,
     centre: float,
@@ -178,7 +183,7 @@ def moments(
 
 
 def joint_moments(
-    values: Numbers, cost: Laplace, *, centre: float, radius: float, size: int | None, rng: Randomness
+    values: Numbers | Distances, cost: Laplace, *, centre: float, radius: float, size: int | None, rng: Randomness
 ) -> tuple[Moment, Moment]:
     """The means of u = clip((x - centre) / radius, +-1) and of u^2 for the price of one. [clip.4]
 

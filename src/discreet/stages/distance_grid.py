@@ -1,6 +1,7 @@
 """Distances among which one is chosen, eight in every octave of floats, and what is thought of them before data are."""
 
 import math
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,7 @@ def edge(place: int) -> float:
     return float(np.array([place << (52 - PARTS)], dtype=np.int64).view(np.float64)[0])
 
 
+@cache
 def far_prior() -> npt.NDArray[np.float64]:
     """Nats of each grid point: a Cauchy distribution of octaves around 1, and 0 itself."""
     octave = (np.arange(TOP) >> PARTS) - 1023
@@ -24,7 +26,9 @@ def far_prior() -> npt.NDArray[np.float64]:
     weight[0] = 0.0
     weight *= (1 - AT_ZERO) / weight.sum()
     weight[0] = AT_ZERO
-    return np.asarray(-np.log(weight))
+    nats: npt.NDArray[np.float64] = -np.log(weight)
+    nats.flags.writeable = False
+    return nats
 
 
 def body_prior(place: int) -> npt.NDArray[np.float64]:

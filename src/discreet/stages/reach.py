@@ -6,7 +6,7 @@ Releases
     exceed. `up`, `down` and `near`: the noisy numbers of records above c + far, below c - far, and in those octaves. If
     `far` is 0, one more search for a distance that fewer records exceed, in place of the body. From these follow the
     slope of the tail and a radius R. `past`, where n epsilon and n epsilon^2 are large: the noisy number of records
-    farther than the last grid point up to R.
+    farther than R.
 Promise
     [reach.1] Pure epsilon under both relations, together with the noise on sums that is drawn with what is left: the
          parts are exact fractions that sum to epsilon, whatever was found.
@@ -36,12 +36,12 @@ Why
     [reach.4] If P(d > far + x) <= P(d > far) e^(-x / a), the mean excess beyond R is at most P(d > far) a
     e^(-(R - far) / a): integrate. Nobody can see fewer than about 1 / epsilon people: the slope is read off the ranks
     between a half and m0, and that the tail goes on so is an assumption, which the release states.
-    [reach.5] That assumption is false for many a column, which no slope tells; the number beyond R does, and beyond a
-    grid point before R there are no fewer. A Pareto tail of index 2, the limit of those with a variance, exceeds R by R
-    on average: (R / t)^2 integrates to R. A noisy number is too small by 1.5 scales once in nine times. So in tails no
-    heavier the mean is off by a third of half its interval at most, and 95% of intervals come to 90% at worst, to 94%
-    if the index is 3; those of other confidence lose 5 points at most, being widened where it takes that. Records far
-    beyond 2 R, and too few to be counted, can still be missed.
+    [reach.5] That assumption is false for many a column, which no slope tells; the number beyond R does. A Pareto tail
+    of index 2, the limit of those with a variance, exceeds R by R on average: (R / t)^2 integrates to R. A noisy number
+    is too small by 1.5 scales once in nine times. So in tails no heavier the mean is off by a third of half its
+    interval at most, and 95% of intervals come to 90% at worst, to 94% if the index is 3; those of other confidence
+    lose 5 points at most, being widened where it takes that. Records far beyond 2 R, and too few to be counted, can
+    still be missed.
 Needs
     n epsilon of 180, twice that under REPLACE, for a centre up to a million standard deviations from 0: 25 nats of
     (share / 2) n epsilon, and 9 near 0; 120 where the mean is declared to be within a hundred: 14 nats. m0 = 28 /
@@ -72,7 +72,8 @@ from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import enough, fitting_bits
 from discreet.stages.distance_grid import LN2, PARTS, TOP, body_prior, edge, far_prior
-from discreet.stages.locate import middle, sided_cells
+from discreet.stages.distance_table import Distances, on_edge
+from discreet.stages.locate import middle
 from discreet.tables.streams import Numbers
 
 NEEDED: Final = 180  # n epsilon, per unit of what one person moves
@@ -250,10 +251,10 @@ class Tail:
 
     @property
     def radius(self) -> float:
-        """Where bias and noise are of one size; at most eight times `far`, less where little of the tail was seen."""
+        """Where bias and noise are of one size; at most 8 `far`, less if little was seen. [distance_table.2]"""
         left = max(self.counted, self.doubt / 4) if self.ended else self.beyond
         further = self.slope * max(0.0, math.log(left / (math.sqrt(2) * self.noise)))
-        return min(min(8.0, 4.5 * self._depth) * self.far, max(self.far + further, self._quiet))
+        return on_edge(min(min(8.0, 4.5 * self._depth) * self.far, max(self.far + further, self._quiet)))
 
     @property
     def _quiet(self) -> float:
@@ -314,17 +315,18 @@ def find_tail(
     last: Mapping[str, Share | None] | None = None,
     times: float = 1.0,
     near_zero: bool = False,
-) -> Tail:
+) -> tuple[Tail, Distances]:
     """A centre, unless a public one is given, and the tail seen from it. `last` are what the sums shall cost instead of
     "mean" and "square"; the radius is for the noise of the one named by `by`, or for `times` as much, as where each of
-    several groups has such a sum. `near_zero` is what is declared. [reach.1]"""
+    several groups has such a sum. `near_zero` is what is declared. With the private table of the sums. [reach.1]"""
     moved, placed = sides_moved(neighbours), centre is not None
     shared: dict[str, Any] = {"placed": placed, "near_zero": near_zero, "last": last}
     plan = stages(epsilon, size, neighbours, **shared)
     if centre is None:
         cost = plan.part("centre", Choice)
         centre = middle(values, cost=cost, neighbours=neighbours, rng=rng, prior=short_numbers())  # [reach.1]
-    sides, body = farther(values, centre), 0
+    seen = Distances.of(values, centre)
+    sides, body = farther(seen), 0
     above = sides[0] + sides[1]
     above[-1] = 0  # so that data beyond all grid points have a place too
     cost = plan.part("scale", Choice)
@@ -352,19 +354,16 @@ def find_tail(
     noise = times * (moved if by == "mean" else 1) / float(plan.part(by, Laplace).epsilon)
     doubt = moved / float(of_sides.epsilon)
     tail = Tail(centre, edge(place), edge(body), few, up, down, near, doubt, size, noise, plan)
-    if "past" not in plan:
-        return tail
-    of_past = plan.part("past", Laplace)
-    bits, last_up_to = fitting_bits(of_past), int(np.float64(tail.radius).view(np.int64)) >> (52 - PARTS)
-    found = rng.blur(int(above[min(last_up_to, TOP - 1)]) << bits, sensitivity=1 << bits, cost=of_past)  # [reach.1]
-    return replace(tail, past=found / 2**bits)
+    if "past" in plan:
+        bits, many = fitting_bits(plan.part("past", Laplace)), sum(seen.beyond(tail.radius))
+        found = rng.blur(many << bits, sensitivity=1 << bits, cost=plan.part("past", Laplace))  # [reach.1]
+        tail = replace(tail, past=found / 2**bits)
+    return tail, seen
 
 
-def farther(values: Numbers, centre: float) -> tuple[Steps, Steps]:
+def farther(seen: Distances) -> tuple[Steps, Steps]:
     """How many records lie above the centre, and below, farther from it than each grid point. [reach.1], [reach.2]"""
-    counts = np.zeros((2, (2047 << PARTS) + 1), dtype=np.int64)
-    for side, (occupied, times) in zip(counts, sided_cells(values, centre, PARTS, up=True), strict=True):
-        side[occupied] = times
+    counts = seen.sides(PARTS)
     up, down = counts.sum(axis=1, keepdims=True) - np.cumsum(counts, axis=1)[:, :TOP]
     return up, down
 

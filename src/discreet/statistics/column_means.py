@@ -71,7 +71,7 @@ from discreet.stages.reach import find_tail
 from discreet.statistics.covariance_stages import COUNT, COUNTED, part
 from discreet.statistics.mean import COUNT as SIZE
 from discreet.statistics.mean import RankClippedMean, tail_mean
-from discreet.tables.matrix import Floats, long_matrix
+from discreet.tables.matrix import Floats, columns_of, long_matrix
 from discreet.tables.streams import column_of
 
 WIDEST: Final = 2**10  # columns
@@ -227,8 +227,8 @@ class ColumnMeans:
         terms: dict[str, Any] = {"neighbours": self.neighbours, "rng": rng}
         for place in range(self.width):
             values = column_of(held, place)
-            tail = find_tail(values, each, size=size, **terms)  # [column_means.1]
-            one = tail_mean(values, tail, off=count_error(stages, size), **terms)  # [column_means.1]
+            tail, table = find_tail(values, each, size=size, **terms)  # [column_means.1]
+            one = tail_mean(table, tail, off=count_error(stages, size), **terms)  # [column_means.1]
             if isinstance(one, str):
                 return f"column {place}: {one}"
             parts.append(one)
@@ -243,7 +243,7 @@ class ColumnMeans:
     def _together(self, held: Rows, stages: Allocation, size: int, rng: Randomness) -> "tuple[Floats, Spread] | str":
         """Rows in units of their columns' distances, pulled into one ball. [column_means.2]"""
         near = self.beyond(size)
-        columns = [column_of(held, place) for place in range(self.width)]
+        columns = list(columns_of(held, self.width))
         cost = stages.part("centre", Choice)
         centre = np.array(
             [middle(column, cost=cost, neighbours=self.neighbours, rng=rng) for column in columns]

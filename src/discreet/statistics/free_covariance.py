@@ -83,7 +83,8 @@ from discreet.stages.octaves import (
 )
 from discreet.stages.shrinkage import apart_from, to_diagonal
 from discreet.stages.squared_tail import Doubted, Lengths, SquaredTail, rows_beyond, squared_tail
-from discreet.tables.streams import Numbers, Stream, added, chosen, column_of, fold
+from discreet.tables.matrix import columns_of
+from discreet.tables.streams import Numbers, Stream, added, chosen, fold
 
 COUNT, COLUMNS, TAIL, LATE = (Fraction(part, 1000) for part in (5, 100, 10, 60))  # of mu squared
 FOURTHS: Final = (Fraction(80, 1000), Fraction(30, 1000))  # of it: few columns, many
@@ -276,8 +277,9 @@ def finite_rows(rows: Floats) -> Floats:
 
 
 def count_finite(given: Iterator[Floats]) -> int:
-    """A kernel: how many such rows there are."""
-    return sum(int(np.isfinite(piece).all(axis=1).sum()) for piece in given)
+    """A kernel: how many such rows there are; all of them where their sum is finite, as it nearly always is."""
+    with np.errstate(all="ignore"):
+        return sum(len(piece if math.isfinite(float(piece.sum())) else finite_rows(piece)) for piece in given)
 
 
 def _longest(found: Numbers, stages: FreeStages, size: float, before: Tail, drawn: dict[str, Any]) -> Lengths | None:
@@ -328,7 +330,7 @@ def find(
     costs, many = stages.costs, stages.columns
     own = max(ONE[0], ONE[1] * math.sqrt(many))
     drawn: dict[str, Any] = {"neighbours": stages.neighbours, "rng": rng}
-    places = [place_of(column_of(rows, index), costs, size=size, **drawn) for index in range(many)]
+    places = [place_of(column, costs, size=size, **drawn) for column in columns_of(rows, many)]
     if None in places:  # [free_covariance.2]
         lost = places.index(None)
         return f"{names[lost] if names else f'x{lost}'!r} is the same for most people, by noisy counts; leave it out"

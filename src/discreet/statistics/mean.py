@@ -60,6 +60,7 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_
 from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import count_error, joint_moments, moments, noisy_size
 from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
+from discreet.stages.distance_table import Distances
 from discreet.stages.limits_said import tail_notes
 from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.stages.reach import ENDLESS, NEARBY, NEEDED, Tail, find_tail, sides_moved
@@ -156,8 +157,8 @@ class RankClippedMean:
             return replace(blank, refusal=refusal)
         rest, off = parts.part("rest", Laplace).epsilon, count_error(parts, seen)
         terms: dict[str, Any] = {"neighbours": self.neighbours, "rng": rng}
-        tail = find_tail(values, rest, size=seen, near_zero=self.near_zero, **terms)  # [mean.1], [mean.2]
-        spread = tail_mean(values, tail, off=off, **terms)  # [mean.1]
+        tail, table = find_tail(values, rest, size=seen, near_zero=self.near_zero, **terms)  # [mean.1], [mean.2]
+        spread = tail_mean(table, tail, off=off, **terms)  # [mean.1]
         shown = {**blank.provenance.parameters, "costs": {**parts.shown, **tail.stages.shown}}
         provenance = replace(blank.provenance, parameters=shown)
         if isinstance(spread, str):  # [mean.3]
@@ -167,7 +168,7 @@ class RankClippedMean:
 
 
 def tail_mean(
-    values: Numbers, tail: Tail, *, neighbours: Neighbours, rng: Randomness, off: float = 0.0
+    values: Distances, tail: Tail, *, neighbours: Neighbours, rng: Randomness, off: float = 0.0
 ) -> "ConvolvedSpread | str":
     """The mean of values clipped where their tail says, or a refusal; `off` is the relative deviation of a noisy size.
     [mean.1], [mean.4]"""
@@ -188,7 +189,7 @@ def tail_mean(
 
 
 def clipped_mean_of(
-    values: Numbers,
+    values: Numbers | Distances,
     stages: Allocation,
     *,
     size: int | None,

@@ -150,7 +150,7 @@ def pooled_means(mechanism: RankClippedMean, parts: Sequence[Any], rng: Randomne
         blank = [mechanism.blank(None, found.seen[place], rng) for place in found.few]
         if refusal := found.refusal(mechanism):  # [pooled.2]
             return [replace(one, refusal=refusal) for one in blank]
-        tail = find_tail(
+        tail, _ = find_tail(
             found.pool,
             rest,
             size=found.size,

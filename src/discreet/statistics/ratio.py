@@ -170,7 +170,7 @@ class Ratio:
     def _searched(self, values: Any, epsilon: Number, seen: int, rng: Randomness) -> Tail:
         """How far a column is from 0. [ratio.1]"""
         terms: dict[str, Any] = {"size": seen, "neighbours": self.neighbours, "rng": rng}
-        return find_tail(values, epsilon, centre=0.0, last={"mean": Share()}, **terms)
+        return find_tail(values, epsilon, centre=0.0, last={"mean": Share()}, **terms)[0]
 
     def _error(self, table: Any, above: TotalSpread, below: TotalSpread, rng: Randomness) -> float:
         """The root of the noisy sum of squares of x - r y, one scale of its noise added. [ratio.1], [ratio.3]"""

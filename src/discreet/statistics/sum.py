@@ -127,7 +127,7 @@ class Sum:
         """How far records are from 0; `times` is the number of totals that share it. [sum.1]"""
         rest, last = self.stages.part("sum", Laplace).epsilon, {"mean": Share()}
         terms: dict[str, Any] = {"size": seen, "neighbours": self.neighbours, "rng": rng, "times": times}
-        return find_tail(values, rest, centre=0.0, last=last, **terms)  # [sum.1]
+        return find_tail(values, rest, centre=0.0, last=last, **terms)[0]  # [sum.1]
 
     def within(self, values: Numbers, tail: Tail, blank: Release[float], rng: Randomness) -> Release[float]:
         """The total of records that reach so far. [sum.1]"""

@@ -167,7 +167,7 @@ class WeightedMean:
                 "rng": rng,
                 "last": {"mean": Share()},
             }
-            tail = find_tail(values, cost.epsilon, centre=0.0 if self.of == "sum" else None, **search)  # [survey.1]
+            tail, _ = find_tail(values, cost.epsilon, centre=0.0 if self.of == "sum" else None, **search)  # [survey.1]
             if tail.endless or tail.rare or tail.radius > LARGEST:  # [survey.2]
                 return replace(blank, refusal=tail.rare or ENDLESS)
             cost = tail.stages.part("mean", Laplace)

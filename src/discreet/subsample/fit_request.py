@@ -52,7 +52,7 @@ FEWER: Final = "; an estimator of fewer numbers needs fewer people"
 BALLOTS: Final[Mapping[str, Method]] = {"vote": "counts", "exponential": "choice", "noisy-max": "noisy-max"}
 AGGREGATORS: Final = ("auto", "mean", "coordinatewise", "median", "friendly", *BALLOTS)
 Whole = Callable[[Number, int | None], Mechanism[Any] | None]  # by epsilon, and how many tell the rarest column apart
-Instead = Callable[[Fit, Shape], Whole | None]
+Instead = Callable[[Fit, Shape], Whole | str | None]  # a text is what to declare for it
 
 
 def planned(
@@ -182,7 +182,10 @@ def planned(
             confidence=confidence,
         )
 
+    advice = FEWER if numeric and shape.width > 1 else ""
     whole = instead(fit, shape) if instead is not None and fast is not None else None
+    if isinstance(whole, str):
+        whole, advice = None, f"; {whole}"
     best = made if whole is None else _or_all_at_once(made, whole)
     known = size if people is None else people
     columns = table.x.shape[1] if len(table.x.shape) > 1 else 1
@@ -190,8 +193,7 @@ def planned(
     rare = plain and (columns > 1 or whole is not None)
     if planning and (known is None or rare):
         spare = int(isinstance(fit, ModelFit) and formula is None)  # the column of ones
-        about: Any = {"rare": spare if rare else None, "advice": FEWER if numeric and shape.width > 1 else ""}
-        return CountedPeople(best, epsilon, delta, unit, size=known, **about)
+        return CountedPeople(best, epsilon, delta, unit, size=known, rare=spare if rare else None, advice=advice)
     return best(known, epsilon)
 
 

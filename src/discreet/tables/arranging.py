@@ -66,8 +66,15 @@ def put_together(
             continue
         several = {column: columns[column] for column in reference}
         by_name = named or isinstance(reference, dict) or any(values.dtype.kind == "O" for values in several.values())
-        placed[name] = several if by_name else np.column_stack(list(several.values()))
+        placed[name] = several if by_name else side_by_side(list(several.values()))
     return rows({**placed, **more})
+
+
+def side_by_side(columns: list[Floats]) -> Floats:
+    """Columns as one matrix; one that is a matrix already is not copied."""
+    if len(columns) == 1 and columns[0].ndim == 2:
+        return np.ascontiguousarray(columns[0])
+    return np.column_stack(columns)
 
 
 def held(values: Any) -> Any:

@@ -314,6 +314,8 @@ def keys(column: Column, kind: Kind) -> tuple[Codes, npt.NDArray[Any]]:
 def _distinct(column: Column) -> tuple[Codes, npt.NDArray[Any]]:
     """Codes of the cells and the distinct cells; -1 is Arrow's null."""
     if not is_arrow(column):
+        if column.dtype == object:
+            return _by_text(column)
         if column.dtype.kind not in "biufU":
             return np.arange(len(column)), column
         values, first, inverse = np.unique(column, return_index=True, return_inverse=True)
@@ -324,6 +326,18 @@ def _distinct(column: Column) -> tuple[Codes, npt.NDArray[Any]]:
     encoded = column.dictionary_encode()
     codes: Codes = unpacked(encoded.indices, -1).astype(np.int64)
     return codes, _objects(_entries(encoded.dictionary))
+
+
+def _by_text(column: Column) -> tuple[Codes, npt.NDArray[Any]]:
+    """Equal texts, of which a column mostly has few, share a code; whatever else a cell is has its own."""
+    known: dict[str, int] = {}
+    codes, first = np.empty(len(column), dtype=np.int64), list[int]()
+    for place, cell in enumerate(column):
+        code = known.setdefault(cell, len(first)) if type(cell) is str else len(first)
+        if code == len(first):
+            first.append(place)
+        codes[place] = code
+    return codes, column[np.array(first, dtype=np.int64)]
 
 
 def _entries(column: Any) -> npt.NDArray[Any]:

@@ -17,7 +17,7 @@ Why
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +26,12 @@ from discreet.errors import BadInput
 from discreet.tables.entries import column, number
 from discreet.tables.entries import numbers_of as numbers
 from discreet.tables.frames import check_numbers
-from discreet.tables.streams import Stream, check_held
+from discreet.tables.streams import Numbers, Stream, check_held, column_of
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+FEW: Final = 1 << 9  # rows that stay in the nearest cache
+ROOM: Final = 1 << 24  # entries of columns that are copied at a time
 
 
 class Rows(Protocol):
@@ -116,6 +118,20 @@ def matrix(rows: Any, width: int | None = None, *, declared: str = "columns") ->
 def long_matrix(rows: Any, width: int | None = None, *, declared: str = "columns") -> Floats | Stream:
     """All rows in one array, for a statistic that reads streams of rows too. [matrix.1]"""
     return rows if isinstance(rows, Stream) else in_one(matrix(rows, width, declared=declared))
+
+
+def columns_of(rows: Any, many: int) -> Iterator[Numbers]:
+    """Each column of rows in turn. Those of an array are copied several at a time, a few rows after another: a row is
+    fetched once for all of them."""
+    if isinstance(rows, Stream):
+        yield from (column_of(rows, place) for place in range(many))
+        return
+    several = max(1, ROOM // max(len(rows), 1))
+    for first in range(0, many, several):
+        found = np.empty((min(several, many - first), len(rows)))
+        for start in range(0, len(rows), FEW):
+            found[:, start : start + FEW] = rows[start : start + FEW, first : first + len(found)].T
+        yield from found
 
 
 def streamed(rows: Any, width: int | None) -> Rows:

@@ -71,11 +71,12 @@ class Parquet:
     def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
         """A row group each, or a batch of one that is very long."""
         for file, footer in zip(self.files, self.footers, strict=True):
+            free: list[Any] = []  # what is open, and read by nobody
             for group in range(footer.num_row_groups):
                 if footer.row_group(group).num_rows > LONG:
                     yield from _batches(file, footer, group, columns)
                     continue
-                yield lambda file=file, footer=footer, group=group: _group(file, footer, group, columns)  # type: ignore[misc]
+                yield partial(_group, file, footer, group, columns, free)
 
 
 def _groups(file: Path, groups: Sequence[int], columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
@@ -85,7 +86,7 @@ def _groups(file: Path, groups: Sequence[int], columns: Sequence[str]) -> Iterat
         if footer.row_group(group).num_rows > LONG:
             yield from (piece() for piece in _batches(file, footer, group, columns))
         else:
-            yield _group(file, footer, group, columns)
+            yield _group(file, footer, group, columns, [])
 
 
 def _footer(file: Path) -> tuple[Any, Any]:
@@ -93,9 +94,13 @@ def _footer(file: Path) -> tuple[Any, Any]:
         return opened.metadata, opened.schema_arrow
 
 
-def _group(file: Path, footer: Any, group: int, columns: Sequence[str]) -> dict[str, Any]:
-    with pq.ParquetFile(file, metadata=footer, pre_buffer=False, buffer_size=BUFFER) as opened:
-        table = opened.read_row_group(group, columns=list(columns), use_threads=False)
+def _group(file: Path, footer: Any, group: int, columns: Sequence[str], free: list[Any]) -> dict[str, Any]:
+    try:
+        opened = free.pop()
+    except IndexError:
+        opened = pq.ParquetFile(file, metadata=footer, pre_buffer=False, buffer_size=BUFFER)
+    table = opened.read_row_group(group, columns=list(columns), use_threads=False)
+    free.append(opened)
     return {name: plain(table.column(name)) for name in columns}
 
 

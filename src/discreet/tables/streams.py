@@ -14,10 +14,7 @@ Why
     stream, whatever the function costs.
 """
 
-import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial, reduce
 from typing import Any, Final, Protocol, TypeVar
 
@@ -25,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BadInput
+from discreet.tables.piece_threads import Calls, Shared, called, calls_of, merged, nothing, processors
 
 Floats = npt.NDArray[np.float64]
 R = TypeVar("R")
@@ -32,7 +30,6 @@ Kernel = Callable[[Iterator[Any]], R]  # a top-level function of pieces, with pu
 Merge = Callable[[R, R], R]
 Pointwise = Callable[..., Any]  # of a piece of rows
 MANY: Final = 1 << 21  # entries from which a second thread is worth its start
-THREADS: Final = 4  # at most
 CHANGED: Final = "the data changed while they were read; ask again when nobody writes to them"
 
 
@@ -85,17 +82,17 @@ class Stream:
     `pieces` starts anew each time it is called and gives arrays of `kind`: floats, missing entries as NaN, with a row
     of columns each if they are of two dimensions; of categories objects, missing ones as None; or, where `kind` is
     dict, columns by name. A mechanism that takes a stream folds it: how it is cut changes nothing. `part`, if there is
-    one, gives the entries from one place up to another without reading the others. `remote` folds it where it is, if
-    that is not here; `glance` then gives a few entries, to guess by, and `gather` what a function makes of each piece
-    and its number, there, in order. What is `left` of another stream has no length until it is asked for one or read:
-    its first pass counts it.
+    one, gives the entries from one place up to another without reading the others, `calls` the pieces by calls, for
+    threads that make them themselves. `remote` folds it where it is, if that is not here; `glance` then gives a few
+    entries, to guess by, and `gather` what a function makes of each piece and its number, there, in order. What is
+    `left` of another stream has no length until it is asked for one or read: its first pass counts it.
 
     >>> stream = Stream(4, lambda: iter([np.array([1.0, 2.0]), np.array([3.0, np.nan])]))
     >>> len(stream), sum(len(piece) for piece in stream)
     (4, 4)
     """
 
-    __slots__ = ("_pieces", "_size", "_whole", "gather", "glance", "kind", "known", "part", "remote")
+    __slots__ = ("_pieces", "_size", "_whole", "calls", "gather", "glance", "kind", "known", "part", "remote")
 
     def __init__(
         self,
@@ -108,8 +105,9 @@ class Stream:
         glance: Callable[[int], Any] | None = None,
         gather: Gather | None = None,
         whole: "Stream | None" = None,
+        calls: Callable[[], Calls] | None = None,
     ) -> None:
-        self.glance, self.gather, self._whole = glance, gather, whole
+        self.glance, self.gather, self.calls, self._whole = glance, gather, calls, whole
         self._size, self._pieces, self.part, self.remote, self.kind = size, pieces, part, remote, kind
         self.known: dict[float, Any] = {}  # orders that were begun by the pass that counted it, by their default
 
@@ -117,7 +115,8 @@ class Stream:
         """The rows that a function of rows leaves as they are. [streams.2]"""
         if self.remote is not None:
             return mapped(function, self, self.fold(partial(_left, function), added))
-        return Stream(None, lambda: (function(piece) for piece in self), kind=self.kind, whole=self)
+        more: dict[str, Any] = {"kind": self.kind, "whole": self, "calls": calls_of(function, self)}
+        return Stream(None, lambda: (function(piece) for piece in self), **more)
 
     def __len__(self) -> int:
         if self._size is None:
@@ -149,6 +148,7 @@ class Stream:
             self._size = seen  # [streams.2]
             if seen == len(self._whole):  # then later passes need not look for whom to leave out
                 self._pieces, self.part = self._whole.__iter__, self._whole.part
+                self.calls = self._whole.work if self._whole.calls is not None else None
         if seen != self._size:  # sizes and sums would be about two different tables
             raise BadInput(CHANGED)
 
@@ -165,38 +165,39 @@ class Stream:
     def fold(self, kernel: Kernel[R], merge: Merge[R]) -> R:
         """The kernel of every part, merged. [streams.1]"""
         if self.remote is not None:
-            found: tuple[int, R] = self.remote(partial(_counted, kernel, self.kind), partial(_both, merge))
-            self._check(found[0])  # [streams.1]
-            return found[1]
+            told: tuple[int, R] = self.remote(partial(_counted, kernel, self.kind), partial(_both, merge))
+            self._check(told[0])  # [streams.1]
+            return told[1]
         if self.most < MANY or processors() < 2:
             return kernel(map(_read_only, self))
-        taking = map(_read_only, _Shared(self))
-        return _merged(merge, [partial(kernel, taking)] * processors())
+        calls, check = self.work()
+        found = merged(merge, [partial(kernel, map(called, Shared(calls)))] * processors())
+        check()  # [streams.1]
+        return found
+
+    def work(self) -> Calls:
+        """Its pieces by calls, and the check that they were all."""
+        seen: list[int] = []
+        if self.calls is None:
+            return (partial(_read_only, piece) for piece in self), nothing
+        calls, before = self.calls()
+
+        def made(call: Callable[[], Any]) -> Any:
+            piece = _read_only(_as_kind(call(), self.kind))
+            seen.append(length(piece))
+            return piece
+
+        def check() -> None:
+            before()
+            self._check(sum(seen))
+
+        return (partial(made, call) for call in calls), check
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         check_held(self)
 
 
 Numbers = Floats | Stream  # a column of numbers, in memory or not
-
-
-class _Shared:
-    """One iterator for several threads: each takes what comes next."""
-
-    def __init__(self, given: Iterable[Any]) -> None:
-        self._given, self._lock = iter(given), threading.Lock()
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        with self._lock:  # [streams.1]
-            return next(self._given)
-
-
-def _merged(merge: Merge[R], calls: list[Callable[[], R]]) -> R:
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return reduce(merge, [done.result() for done in [pool.submit(call) for call in calls]])
 
 
 def _counted(kernel: Kernel[R], kind: type, given: Iterator[Any]) -> tuple[int, R]:
@@ -235,12 +236,6 @@ def _read_only(piece: Any) -> Any:
     return view
 
 
-def processors() -> int:
-    """How many threads a fold has here."""
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(count, THREADS)
-
-
 def fold(kernel: Kernel[R], merge: Merge[R], values: Any) -> R:
     """The kernel of every part of a column, or of columns by name, merged; what is held and short is its only part.
     [streams.1]
@@ -253,7 +248,7 @@ def fold(kernel: Kernel[R], merge: Merge[R], values: Any) -> R:
     whole = _read_only(values)
     if isinstance(whole, Mapping) or len(whole) < MANY or processors() < 2:
         return kernel(iter((whole,)))
-    return _merged(merge, [partial(kernel, iter((part,))) for part in np.array_split(whole, processors())])
+    return merged(merge, [partial(kernel, iter((part,))) for part in np.array_split(whole, processors())])
 
 
 def added(one: R, other: R) -> R:
@@ -313,6 +308,7 @@ def mapped(function: Pointwise, values: Stream, size: int, kind: type | None = N
     glance = None if values.glance is None else partial(_seen_through, function, values.glance)
     gather = None if values.gather is None else partial(_gathered, values.gather, function)
     more: dict[str, Any] = {"kind": values.kind if kind is None else kind, "glance": glance, "gather": gather}
+    more |= {"calls": calls_of(function, values)}
     return Stream(size, lambda: (function(piece) for piece in values), remote=remote, **more)
 
 

@@ -37,6 +37,7 @@ from discreet.tables.far_exchange import exchanges
 from discreet.tables.frames import Again, Held, Piece, Source, guarded, in_order, with_kind
 from discreet.tables.per_person import Rules
 from discreet.tables.piece_questions import PieceQuestion
+from discreet.tables.piece_threads import Calls, nothing
 from discreet.tables.placed import Placed
 from discreet.tables.streams import Stream, column_of, each
 from discreet.tables.wanted import Want, known
@@ -305,18 +306,40 @@ class Table:
         if known is not None and known <= HELD:
             return self._filled(question, known)
         if known is None:
+            room = np.empty(0)  # where the pieces go at once, if it is told how many there may be
+            most = getattr(getattr(self._source, "inner", self._source), "most", None)
             for (piece,) in self._answers(question):
+                if not length and most is not None:
+                    room = np.empty(min(most(len(piece)), HELD))
                 if length == holding and length + len(piece) <= max(HELD, CACHE):
-                    held.append(piece)
+                    put = room[length : length + len(piece)]
+                    if len(put) == len(piece):
+                        put[:] = piece
+                    held.append(put if len(put) == len(piece) else piece)
                     holding += len(piece)
                 length += len(piece)
+            if length <= len(room):
+                return room[:length]
             if length <= HELD:
                 return np.concatenate(held) if held else np.empty(0)
         length = length if known is None else known
         lengths = self._source.lengths() if known is not None and hasattr(self._source, "lengths") else None
         part = None if lengths is None else partial(self._part, question, lengths)
-        room = 0 if hasattr(self._source, "lengths") else CACHE  # such files are decoded as fast as memory is had
-        return Stream(length, Again(partial(self._answers, question), held, length, room), part)
+        if hasattr(self._source, "lengths"):  # such files are decoded as fast as memory is had
+            calls: Any = partial(self._calls, question)
+            return Stream(length, Again(partial(self._answers, question), held, length, 0), part, calls=calls)
+        return Stream(length, Again(partial(self._answers, question), held, length, CACHE), part)
+
+    def _calls(self, question: PieceQuestion) -> Calls:
+        """The same pieces, each to be read by the thread that takes it. [table.2]"""
+        pieces, error = self._narrowed(question).pieces(question.reads), self._unreadable()
+
+        def read(piece: Piece) -> Floats:
+            values: Floats = guarded(lambda: question.answer(piece()), error)[0]
+            return values
+
+        given = iter(lambda: guarded(lambda: next(pieces, None), error), None)
+        return (partial(read, piece) for piece in given if piece is not None), nothing
 
     def _part(self, question: PieceQuestion, lengths: list[int], start: int, stop: int) -> Floats:
         """Some entries by place: only the pieces that hold them are read. [table.2]"""

@@ -26,6 +26,7 @@ import gzip
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias, cast
 
@@ -90,8 +91,27 @@ class Lines:
             start = _header(file)[2]
             with _opened(file) as stream:
                 stream.read(start)
-                for text in _cut(stream, self.separator, len(self.names)):
-                    yield lambda text=text: parsed(text, self.names, wanted, self.separator)  # type: ignore[misc]
+                free: list[bytearray] = []  # memory that is had is sooner filled than new
+                for text in _cut(stream, self.separator, len(self.names), free):
+                    yield partial(self._read, [text], wanted, free)
+
+    def _read(self, given: list[memoryview], wanted: Sequence[str], free: list[bytearray]) -> dict[str, Column]:
+        """The cells of a piece, whose text may be written over then: it is read once."""
+        text = given.pop()
+        found = parsed(text, self.names, wanted, self.separator)
+        if isinstance(text.obj, bytearray) and len(text.obj) == PIECE:
+            free.append(text.obj)
+        return found
+
+    def most(self, rows: int) -> int:
+        """About how many rows there are, if the first piece has so many; 0 where that cannot be told."""
+        packed = any(file.name.lower().endswith(".gz") for file in self.files)
+        size = 0 if packed else sum(guarded(lambda file=file: file.stat().st_size, self._gone) for file in self.files)  # type: ignore[misc]
+        return rows * -(-size // PIECE) * 17 // 16
+
+    @property
+    def _gone(self) -> BadInput:
+        return BadInput(f"{self.description} cannot be read; is it still there?")
 
     def suggested(self) -> dict[str, str]:
         """What the first rows suggest that columns hold. It is read off the data: for whoever owns them, alone."""
@@ -161,14 +181,14 @@ def _first_line(start: bytes) -> int:
     return len(start)
 
 
-def _cut(stream: BinaryIO, separator: str, width: int) -> Iterator[memoryview]:
-    """Whole lines, some megabytes at a time."""
+def _cut(stream: BinaryIO, separator: str, width: int, free: list[bytearray]) -> Iterator[memoryview]:
+    """Whole lines, some megabytes at a time, in memory that is free or new."""
     rest, more = bytearray(), True
     while more:
-        asked = max(PIECE, len(rest))
-        text = bytearray(len(rest) + asked)  # read into its place: memory that is used anew costs more than reading
+        size = max(PIECE, 2 * len(rest))
+        text = free.pop() if free and size == PIECE else bytearray(size)
         text[: len(rest)] = rest
-        missing = asked - _filled(stream, memoryview(text)[len(rest) :])
+        missing = size - len(rest) - _filled(stream, memoryview(text)[len(rest) :])
         if more := not missing:
             end = _last_line(text, separator.encode(), width)
             if end == 0 and len(text) >= LONGEST:

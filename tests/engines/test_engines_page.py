@@ -94,9 +94,10 @@ def test_groups_and_parts_of_people_fold(place: int, folder: Path, monkeypatch: 
 @pytest.mark.claim("apart.1")
 def test_people_who_are_brought_here_are_in_the_order_of_the_table(folder: Path) -> None:
     """So few that their entries are sorted rather than counted; and a public number of them, read by place."""
-    for more, relation in (({"groupby": "town", "keys": ["a", "b", "c"]}, "add_or_remove"), ({}, "replace")):
+    by_town = {"groupby": "town", "keys": ["a", "b", "c"]}
+    for name, more, relation in (("variance", by_town, "add_or_remove"), ("mean", {}, "replace")):
         question: dict[str, Any] = {"x": "x", "epsilon": 40.0, "missing": "keep", **more}
-        ask = partial(asked, name="mean", arguments=question, person="id", neighbours=relation)
+        ask = partial(asked, name=name, arguments=question, person="id", neighbours=relation)
         engine = OfPeople()
         assert ask(folder, engine) == ask(folder, None)
         assert engine.collected

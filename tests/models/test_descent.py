@@ -17,7 +17,7 @@ from discreet.audit.replay import drawn, exceeds, itemised
 from discreet.audit.worlds import Pair
 from discreet.errors import BadInput
 from discreet.models import glm_stages, logistic_loss
-from discreet.models.coefficients import NewtonStep, Scored, longest_error, safe_part
+from discreet.models.coefficients import NewtonStep, Scored, safe_part
 from discreet.models.descent import Descent
 from discreet.models.features import Features, framed
 from discreet.models.score import AtFit
@@ -69,7 +69,7 @@ def test_every_draw_is_in_the_loss(family: str, relation: Neighbours) -> None:
 
 @pytest.mark.claim("glm_stages.4")
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
-@pytest.mark.parametrize(("features", "share"), [(2, Fraction(18, 25)), (9, Fraction(1, 2))])
+@pytest.mark.parametrize(("features", "share"), [(2, Fraction(16, 25)), (9, Fraction(1, 2))])
 def test_a_tilted_minimum_has_its_part_of_epsilon(epsilon: float, features: int, share: Fraction) -> None:
     loss = Descent(Features(tuple("abcdefghi"[:features])), epsilon, 1e-6, tilted=True, neighbours=ADD).loss
     pure = [part for part in atoms(loss) if isinstance(part, Approximate)]
@@ -247,34 +247,29 @@ def step_of(value: Any, information: np.ndarray, *, score_noise: float, lean: fl
 
 @pytest.mark.claim("descent.4")
 @pytest.mark.parametrize("many", [1, 3, 10])
-@pytest.mark.parametrize("drawn", [1.0, 0.6])
-def test_no_slope_however_large_predicts_worse_than_none_unless_errors_are_long(many: int, drawn: float) -> None:
-    """To second order, for any slopes and any errors up to the limit; and a larger part would be too large."""
-    draw, least = np.random.default_rng(0), np.inf
-    for _ in range(4000):
-        true, error = draw.normal(size=many) * 10.0 ** draw.uniform(-2, 2), draw.normal(size=many)
-        error *= draw.choice([1.0, draw.random()]) / np.linalg.norm(error)
-        if draw.random() < 0.5:
-            error = np.abs(float(np.linalg.norm(error))) * true / np.linalg.norm(true)
-        found = drawn * true + error
-        part = safe_part(float(np.linalg.norm(found)), 1.0, drawn)
-        assert 0 <= part <= 1
-        gain = 2 * part * float(true @ found) - part**2 * float(found @ found)
-        assert gain >= -1e-9 * float(found @ found)
-        if 0 < part < 1:
-            longer = 1.3 * part
-            least = min(least, 2 * longer * float(true @ found) - longer**2 * float(found @ found))
-    assert least < 0
+@pytest.mark.parametrize("unlikely", [0.01, 0.05])
+def test_few_slopes_predict_worse_than_none(many: int, unlikely: float) -> None:
+    """To second order, of 20,000 normal errors each, whatever the slopes: .01 or .05 where there are none, and at most
+    .1 anywhere (.059 to .093 of 200,000), but for a chance of 1e-9; and long slopes are shown whole."""
+    draw = np.random.default_rng(0)
+    for length in (0.0, 1.0, 2.0, 3.0, 8.0):
+        true = np.append(length, np.zeros(many - 1))
+        found = true + draw.normal(size=(20_000, many))
+        parts = np.array([safe_part(one, np.ones(many), unlikely) for one in np.linalg.norm(found, axis=1).tolist()])
+        gain = 2 * parts * (found @ true) - parts**2 * (found**2).sum(axis=1)
+        worse = float((gain < 0).mean())
+        assert worse <= (unlikely + 0.01 if not length else 0.105)
+        assert length < 8 or (parts == 1).mean() > 0.98
 
 
 @pytest.mark.claim("descent.4")
-def test_errors_are_longer_than_told_in_one_of_a_hundred_runs() -> None:
-    """Of 20,000 each: 100 to 320 with one or even axes, up to 500 between, but for a chance of 1e-9."""
-    draw = np.random.default_rng(0)
-    for variances in ([1.0], [1.0] * 8, [4.0, 1.0, 0.1]):
-        lengths = np.linalg.norm(draw.normal(size=(20_000, len(variances))) * np.sqrt(variances), axis=1)
-        assert 100 <= int((lengths > longest_error(np.array(variances))).sum()) <= 500
-    assert longest_error(np.zeros(3)) == 0.0
+@pytest.mark.parametrize("variances", [[1.0], [1.0] * 8, [4.0, 1.0, 0.1]])
+def test_errors_are_taken_for_slopes_as_seldom_as_told(variances: list[float]) -> None:
+    """Of 20,000: 100 to 500 at a chance of .01, where the gamma distribution is exact, 200 expected, and where not."""
+    errors = np.random.default_rng(0).normal(size=(20_000, len(variances))) * np.sqrt(variances)
+    shown = [safe_part(one, np.array(variances), 0.01) > 0 for one in np.linalg.norm(errors, axis=1).tolist()]
+    assert 100 <= sum(shown) <= 500
+    assert safe_part(0.1, np.zeros(2), 0.01) == 1.0
 
 
 @pytest.mark.claim("descent.4")
@@ -282,10 +277,10 @@ def test_the_part_of_slopes_by_noise_and_by_sampling() -> None:
     """Sampling errors count as far as the noise is as large; an intercept is at its best with none and with all."""
     information = np.diag([100.0, 100.0])
     for noise, variance in ((20.0, 1 + 4.0), (5.0, 0.25 * 1 + 0.25), (0.0, 0.0)):
-        error = longest_error(np.array([variance]))
         for slope in (0.01, 0.25, 0.6, 3.0):
             found = step_of([0.3, slope], information, score_noise=noise)
-            assert found.useful_part(1) == pytest.approx(safe_part(10 * slope, error), rel=1e-6)
+            part = safe_part(10 * slope, np.array([variance]), 0.05)
+            assert found.useful_part(1, 0.05) == pytest.approx(part, rel=1e-6)
 
 
 @pytest.mark.claim("descent.4")

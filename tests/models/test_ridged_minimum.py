@@ -324,4 +324,4 @@ def test_slopes_that_a_tilt_alone_makes_are_drawn_to_none_and_intervals_stay() -
         wide, bar = 1.96 * spread.errors[1], spread.interval(0.95)
         assert bar.low.coef[0] == pytest.approx(-0.2 - wide, rel=1e-3)
         assert bar.high.coef[0] == pytest.approx(max(-0.2 + wide, -0.2 * part), rel=1e-3)
-    assert 0 < useful_part(theta, 200.0, 100.0, 9.0) < 1
+    assert 0 < useful_part(theta, 200.0, 100.0, 18.0) < 1

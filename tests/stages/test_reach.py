@@ -17,8 +17,7 @@ from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Laplace
 from discreet.stages import reach
-from discreet.stages.distance_grid import PARTS, TOP, edge, far_prior
-from discreet.stages.distance_table import Distances
+from discreet.stages.distance_grid import PARTS, TOP, Distances, edge, far_prior
 from discreet.stages.reach import Tail, beyond, farther, find_tail, on_grid, stages
 from discreet.statistics.mean import RankClippedMean
 

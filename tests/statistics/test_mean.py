@@ -19,7 +19,7 @@ from discreet.errors import BadInput, Refused
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate
-from discreet.stages.distance_table import Distances
+from discreet.stages.distance_grid import Distances
 from discreet.stages.reach import Tail, stages
 from discreet.statistics.bounded_mean import BoundedMean
 from discreet.statistics.mean import NOWHERE, RankClippedMean, plan_mean, tail_mean

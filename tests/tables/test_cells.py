@@ -359,3 +359,14 @@ def test_how_dates_are_written_is_declared(tmp_path: Path, form: str, expected: 
     (tmp_path / "a.csv").write_text("a\n" + "\n".join(DATED[:7]) + "\n")
     np.testing.assert_array_equal(days(tmp_path / "a.csv"), wanted)
     assert read({"a": DATED}, types={"a": form}).kinds["a"] == "date"
+
+
+def test_equal_texts_are_read_once_and_nothing_else_shares_a_code() -> None:
+    """What is equal to another, but of another type, is read by itself."""
+    column = np.array(["a", "1", 1, 1.0, True, "a", None, np.str_("a"), "1", None, math.nan], dtype=object)
+    codes, distinct = cells._distinct(column)
+    assert [str(distinct[code]) for code in codes] == [str(cell) for cell in column]
+    assert codes.tolist() == [0, 1, 2, 3, 4, 0, 5, 6, 1, 7, 8]
+    for kind in get_args(Kind):
+        where, values = cells.keys(column, kind)
+        assert [str(values[code]) for code in where] == [str(cells.value(cell, kind)) for cell in column]

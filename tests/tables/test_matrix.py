@@ -13,8 +13,10 @@ import pytest
 
 from discreet.audit.worlds import HOSTILE, THORNS
 from discreet.errors import BadInput
+from discreet.tables import matrix as module
 from discreet.tables.entries import number
-from discreet.tables.matrix import in_one, matrix, take
+from discreet.tables.matrix import columns_of, in_one, matrix, take
+from discreet.tables.streams import Stream
 
 BLOCKS = [np.zeros((2, 2)), np.zeros((2, 3))]
 
@@ -135,3 +137,17 @@ def test_a_frame_is_read_column_by_column(odd: Any) -> None:
         assert in_one(matrix(frame))[1:, [0, 2]].tolist() == [[2.0, 2.5], [3.0, 3.5]]
     listed = pl.DataFrame({"a": pl.Series([odd, 2, 3], dtype=pl.Object), "c": [1.5, 2.5, 3.5]})
     assert in_one(matrix(listed))[1:].tolist() == [[2.0, 2.5], [3.0, 3.5]]
+
+
+@pytest.mark.parametrize("size", [0, 1, 511, 512, 1300])
+def test_columns_are_copied_several_at_a_time(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(size).normal(size=(size, 5))
+    rows[::7, 2] = np.nan
+    for room in (1, 2 * size, 1 << 24):
+        monkeypatch.setattr(module, "ROOM", room)
+        found: list[Any] = list(columns_of(rows, 5))
+        assert [one.tobytes() for one in found] == [rows[:, place].tobytes() for place in range(5)]
+        assert all(one.flags.c_contiguous for one in found)
+    pieces = Stream(size, lambda: iter(np.array_split(rows, 3)))
+    some = [np.concatenate(list(column)) for column in columns_of(pieces, 5)]
+    assert [one.tobytes() for one in some] == [rows[:, place].tobytes() for place in range(5)]

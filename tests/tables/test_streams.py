@@ -1,7 +1,7 @@
 """A fold gives the same however a column is cut, on however many threads, here or elsewhere; no piece twice or lost."""
 
 from collections.abc import Iterator
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -126,3 +126,35 @@ def test_rows_that_are_left_are_not_of_a_table_that_changes(
     if at == "a later one" and kept is present:
         with pytest.raises(BadInput, match="changed while they were read"):
             fold(rows_and_sum, added, some)
+
+
+@pytest.mark.claim("streams.1")
+@pytest.mark.claim("streams.2")
+@pytest.mark.parametrize("missing", [0, 5])
+def test_pieces_that_threads_make_themselves_are_all_there(missing: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream, what is left of it, and a function of that: every piece once, counted on the way, made by no other."""
+    monkeypatch.setattr(streams, "MANY", 10)
+    monkeypatch.setattr(streams, "processors", lambda: 2)
+    values = np.arange(1000.0)
+    values[:missing] = np.nan
+    parts, looked = np.array_split(values, 7), []
+
+    def pieces() -> Iterator[Any]:
+        raise AssertionError
+
+    def known(piece: Any) -> Any:
+        looked.append(len(piece))
+        return piece[~np.isnan(piece)]
+
+    whole = Stream(1000, pieces, calls=lambda: ((partial(np.asarray, part) for part in parts), lambda: None))
+    left = whole.left(known)
+    assert fold(rows_and_sum, added, left) == (1000 - missing, np.nansum(values))
+    assert len(left) == 1000 - missing
+    many = len(looked)
+    squares = mapped(np.square, left, 1000 - missing)
+    assert fold(rows_and_sum, added, squares) == (1000 - missing, np.nansum(values**2))
+    assert (len(looked) > many) == (missing > 0)
+    parts.pop()
+    for stream in (left, squares):
+        with pytest.raises(BadInput, match="changed"):
+            fold(rows_and_sum, added, stream)

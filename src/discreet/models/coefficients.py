@@ -28,7 +28,7 @@ from discreet.subsample.fit_request import planned
 Array = np.ndarray[Any, Any]
 PULLED: Final = 0.25  # of the last step: what rows pulled in H may do to it
 Model = TypeVar("Model", Coefficients, ClassCoefficients)
-UNLIKELY: Final = 0.01  # longer errors than these
+ALONG: Final = 1.645  # deviations of errors along the slopes as they were found: one in 20 is larger
 WEIGHED: Final = "(rows far out weigh less, by their features)"
 
 
@@ -106,40 +106,38 @@ class NewtonStep:
             found[0] += across[1:] @ rest - self.lean / 2 * square
         return found
 
-    def useful_part(self, first: int) -> float:
-        """The part of the coefficients from the `first` on that predicts no worse than none, unless errors are longer
-        than they are likely to be. Those of sampling count as far as the noise is as large. [descent.4]"""
+    def useful_part(self, first: int, unlikely: float) -> float:
+        """The part of the coefficients from the `first` on that is shown. Sampling errors count as far as the noise is
+        as large. [descent.4]"""
         way = self.way[first:] / self.spans[first:, None]
         slopes = self.value[first:] / self.spans[first:]
         values, vectors = np.linalg.eigh(np.linalg.pinv(way @ self.inverse @ way.T, hermitian=True))
         root = (vectors * np.sqrt(np.maximum(values, 0.0))).T  # its length is twice the log-likelihood explained
         sampling, noise = (root @ way @ part @ way.T @ root.T for part in self.covariances)
         errors = noise + sampling * min(1.0, float(np.trace(noise)) / max(float(np.trace(sampling)), 1e-300))
-        return safe_part(float(np.linalg.norm(root @ slopes)), longest_error(np.linalg.eigvalsh(errors)))
+        return safe_part(float(np.linalg.norm(root @ slopes)), np.linalg.eigvalsh(errors), unlikely)
 
 
-def longest_error(variances: Array) -> float:
-    """How long an error with these variances along axes is at most, but for UNLIKELY: by a gamma distribution with the
-    mean and variance of its square.
+def safe_part(length: float, variances: Array, unlikely: float, drawn: float = 1.0) -> float:
+    """The part, at most 1, of coefficients of this `length` that is shown: none of those that errors with these
+    variances along axes exceed with a chance that is not below `unlikely`, by a gamma distribution with the mean and
+    variance of their square; of others as much as an error along them may leave. `drawn` is how much of them a ridge
+    left. [descent.4]
 
-    >>> round(longest_error(np.ones(3)) ** 2, 1), round(longest_error(np.array([4.0, 0.0])) ** 2, 1)
-    (11.3, 26.5)
+    >>> [round(safe_part(length, np.ones(3), 0.01), 2) for length in (3.3, 3.4, 4.0, 4.3)]
+    [0.0, 0.69, 0.93, 1.0]
+    >>> round(safe_part(3.4, np.ones(3), 0.01, 0.8), 2), safe_part(0.1, np.zeros(3), 0.01)
+    (0.86, 1.0)
     """
     kept = np.maximum(variances, 0.0)
     total, squares = float(kept.sum()), float(kept @ kept)
     if not total > 0:
+        return 1.0
+    even, axes = squares / total, total**2 / squares
+    if length**2 <= even * float(chdtri(axes, unlikely)):
         return 0.0
-    return math.sqrt(squares / total * float(chdtri(total**2 / squares, UNLIKELY)))
-
-
-def safe_part(length: float, error: float, drawn: float = 1.0) -> float:
-    """The largest part, at most 1, of coefficients of this `length`, `drawn` to 0 already, that cannot be worse than
-    none where their error is no longer than `error`. [descent.4]
-
-    >>> [safe_part(length, 1.0) for length in (0.9, 1.0, 1.5, 2.0, 9.0)], safe_part(1.25, 1.0, 0.5)
-    ([0.0, 0.0, 0.6666666666666667, 1.0, 1.0], 0.8)
-    """
-    return min(1.0, max(0.0, 2.0 / drawn * (1.0 - error / max(length, 1e-300))))
+    along = (ALONG + (axes - 1) * math.sqrt(even) / length) * math.sqrt(even)
+    return min(1.0, max(0.0, 2 / drawn * (1 - along / length)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

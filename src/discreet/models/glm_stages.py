@@ -89,8 +89,7 @@ from discreet.tables.streams import column_of, each
 # beside a tilted minimum, and its share of epsilon, whose noise is what matters
 FEW_COLUMNS: Final = (0.11, 0.08, 0.17, 0.08, 0.02, 0.03, 0.045)
 MANY_COLUMNS: Final = (0.10, 0.12, 0.27, 0.07, 0.02, 0.03, 0.03)
-FEW_TILTED: Final = (0.22, 0.09, 0.40, 0.05, 0.18, 0.03, 0.72)
-FEW_REPLACED: Final = (0.22, 0.08, 0.42, 0.05, 0.17, 0.03, 0.64)
+FEW_TILTED: Final = (0.22, 0.08, 0.46, 0.03, 0.14, 0.03, 0.64)
 MANY_TILTED: Final = (0.19, 0.12, 0.50, 0.05, 0.08, 0.03, 0.50)
 MORE: Final = Fraction(1, 100)  # with weights for the mean, which is a sum then, and for lengths by outcome
 FEW: Final = 7  # columns up to which a tilted minimum has the more of epsilon
@@ -123,8 +122,9 @@ def plan(
     weighted: bool = False,
     beside: Share | None = None,
 ) -> Allocation:
-    """What each stage costs for rows of `width` entries, `unknown` columns without bounds; `counted` if their number is
-    private, `counts` of a Poisson model, `tilted` with a minimum in place of steps. [glm_stages.2]"""
+    """What each stage costs for rows of `width` entries with their outcome, `unknown` columns without bounds; `counted`
+    if their number is private, `counts` of a Poisson model, `tilted` if a tilted minimum takes the place of steps,
+    which it does without offset, weights and clusters, whose sums are `beside` these. [glm_stages.2]"""
     unknown, twice = unknown + offset, weighted and not counts  # lengths by outcome
     neighbours = Neighbours.ADD_OR_REMOVE if counted else Neighbours.REPLACE
 
@@ -138,8 +138,7 @@ def plan(
         return lambda mu: sum_cost(mu, size, neighbours)
 
     of_mean = score(2) if weighted else score(1) if counts else lambda mu: counts_cost(mu, 2, neighbours)
-    few = FEW_TILTED if counted else FEW_REPLACED
-    taken = (few if width <= FEW else MANY_TILTED) if tilted else MANY_COLUMNS if width > MANY else FEW_COLUMNS
+    taken = (FEW_TILTED if width <= FEW else MANY_TILTED) if tilted else MANY_COLUMNS if width > MANY else FEW_COLUMNS
     columns, moments, information, squares, mean, early, rest = (Fraction(round(1000 * one), 1000) for one in taken)
     median = Fraction(round(100 * (MIDDLES if tilted else MEDIAN)), 100) if centred else Fraction(0)
     shares = {
@@ -284,13 +283,11 @@ class Fitting:
             return LOST.format("the residuals")
         if tilted := "minimum" in costs:
             fit, theta, cut, reach = self._minimum(fit, longest, curve)
-            limited, weight = {"reach": reach}, float(ridge_of(self.stages)) * reach**2
-            ahead = self.turn.T @ theta * (weight / max(curve, weight) / 2)  # half of what takes the ridge off, about
+            limited = {"reach": reach}
         else:
             fit = self._steps(fit, longest, curve, constant=constant)
-            limited, ahead = {"limit": float(longest.at(self._early()))}, 0.0 * fit  # scores that are cut stay as long
-        seen, there, turned = self.at(fit + ahead, "roots", **limited)
-        fit = there - ahead
+            limited = {"limit": float(longest.at(self._early()))}  # a score that is cut keeps its length
+        seen, fit, turned = self.at(fit, "roots", **limited)
         if (found := self.tail(seen, "spread", self.rows)) is None:  # [glm_stages.2]
             return LOST.format("the information")
         pulled = (INFORMED[0], PACKED if tilted else INFORMED[1])
@@ -301,7 +298,7 @@ class Fitting:
         values, vectors = np.linalg.eigh(information)
         least, held = LEAST * noise * math.sqrt(2 * many), None
         if tilted:
-            tilt = tilt_of(self.stages) * reach
+            weight, tilt = float(ridge_of(self.stages)) * reach**2, tilt_of(self.stages) * reach
             bound = inverse_of(seen_through(values, least, weight), vectors)
             known: Any = {"weight": weight, "tilt": tilt, "reach": reach, "log_odds": log_odds, "size": self.size}
             held = RidgedFit.of((self.columns, self.centres, self.units), theta, turned, curve, bound, **known)

@@ -118,7 +118,7 @@ SEPARATED: Final = (
     "farther out than the noise allows to follow; bring more rows, use a larger epsilon, or leave such a feature out"
 )
 FINE: Final = 54  # binary digits of a coefficient [logistic_loss.3]
-RIDGE: Final = 0.11  # of epsilon: what the ridge of a minimum among other stages costs
+RIDGE: Final = 0.12  # of epsilon: what the ridge of a minimum among other stages costs
 STEEPNESS: Final = {Neighbours.ADD_OR_REMOVE: 1, Neighbours.REPLACE: 2}  # of rows at most 1 long [glm_stages.4]
 CURVATURE: Final = Fraction(BEND, 4)  # of one person's loss in a frame [logistic_loss.2]
 ERROR: Final = 2.0**-47  # of a row's gradient [logistic_loss.3]

@@ -33,8 +33,8 @@ Why
     q = a'B^-1 a where B is positive, and at most |a|^2 / r. Then the parts are at most t^2 q / r and DOUBLED q.
     [ridged_minimum.4] With an information of h in all directions theta is h / (h + r) t + e, each entry of e with the
     variance (t^2 + h) / (h + r)^2 or less. s theta has a log-likelihood above that of none by s h t'theta - s^2 h
-    |theta|^2 / 2, and t'theta is at least (h + r) / h (|theta|^2 - c |theta|) where |e| <= c: so s <= 2 (1 + r / h) (1
-    - c / |theta|). Columns that depend on each other have other h: it is about predictions, not about intervals.
+    |theta|^2 / 2, which is 0 or more for s <= 2 (1 + r / h) (1 - theta'e / |theta|^2). Columns that depend on each
+    other have other h: it is about predictions, not about intervals.
 Needs
     Public numbers for which r is at most LEAST of the number of rows, centres and units are seen: 680 rows of ten
     columns at epsilon 1 and delta 1e-6 where people are added or removed, 1,400 where one is replaced.
@@ -54,7 +54,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.models.coefficients import CoefficientSpread, longest_error, safe_part
+from discreet.models.coefficients import CoefficientSpread, safe_part
 from discreet.models.design_columns import CONSTANT, TOO_FEW, DesignColumn, own_units, placed, reachable
 from discreet.models.logistic_loss import OFFSET, minimised, tilt_with
 from discreet.models.newton_stages import counted_cost
@@ -71,6 +71,7 @@ COUNT: Final = Fraction(5, 1000)  # as in models/glm_stages.py: both begin with 
 OUTCOMES: Final = Fraction(10, 100)  # of mu squared, what is left is for columns
 MIDDLES: Final = Fraction(45, 100)  # of a column's share, for its median
 LOUDEST: Final = 0.5  # what the tilt may move linear parts by, in the mean square
+UNLIKELY: Final = 0.05  # longer errors than this
 LEAST: Final = 0.25  # of the rows: so many the ridge may weigh as
 CENTRED: Final = 30.0  # rows times epsilon that find a centre, twice that where rows are replaced
 SEEN: Final = 0.3  # of the rows, as many as must be seen in an octave
@@ -237,15 +238,14 @@ class RidgedFit:
 
 
 def useful_part(theta: Floats, slope: float, weight: float, tilt: float) -> float:
-    """The part of theta that predicts no worse than none, unless errors are longer than they are likely to be, if the
-    information is `slope` in all directions. [ridged_minimum.4]
+    """The part of theta that is shown, if the information is `slope` in all directions. [ridged_minimum.4]
 
     >>> useful_part(np.array([0.5, 0.5]), 200.0, 150.0, 20.0), useful_part(np.array([0.05, 0.02]), 200.0, 150.0, 20.0)
     (1.0, 0.0)
     """
     both = slope + weight
-    error = longest_error(np.full(len(theta), (tilt**2 + slope) / both**2))
-    return safe_part(float(np.linalg.norm(theta)), error, slope / both)
+    errors = np.full(len(theta), (tilt**2 + slope) / both**2)
+    return safe_part(float(np.linalg.norm(theta)), errors, UNLIKELY, slope / both)
 
 
 def seen_through(values: Floats, edge: float, weight: float) -> Floats:

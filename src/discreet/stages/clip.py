@@ -24,7 +24,7 @@ Why
     below -1, and of the first and the last one at most is: in L1 they are at most 4 half + 2. Two records s, t differ
     by 2 |s - t| + |s^2 - t^2| / half = |s - t| (2 + |s + t| / half) in (2 s, s^2 / half), and |s + t| <= 2 half - |s -
     t|: at most 4 half; rounding adds at most 2 + 1.
-    [clip.1] A table of distances rounds the sum in place of each record's part of it: [distance_table.2].
+    [clip.1] A table of distances rounds the sum in place of each record's part of it: [distance_grid.2].
     [clip.2] Whole numbers of at most 2^26 are exact in float64 and so are their sums in int64, up to 2^35 records; the
     sums of so many are added as Python's integers, which have no end.
 Needs
@@ -54,7 +54,7 @@ from discreet.privacy.exact import Number, exact, is_number, root_below
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Approximate, Choice, Gaussian, Laplace, Loss, atoms, compose
 from discreet.privacy.mechanism import Randomness
-from discreet.stages.distance_table import Distances
+from discreet.stages.distance_grid import Distances
 from discreet.tables.streams import Numbers, added, fold
 
 BITS: Final = 26  # the radius in steps: 2^26

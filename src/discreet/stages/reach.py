@@ -71,8 +71,7 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Choice, Laplace
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import enough, fitting_bits
-from discreet.stages.distance_grid import LN2, PARTS, TOP, body_prior, edge, far_prior
-from discreet.stages.distance_table import Distances, on_edge
+from discreet.stages.distance_grid import LN2, PARTS, TOP, Distances, body_prior, edge, far_prior, on_edge
 from discreet.stages.locate import middle
 from discreet.tables.streams import Numbers
 
@@ -251,7 +250,7 @@ class Tail:
 
     @property
     def radius(self) -> float:
-        """Where bias and noise are of one size; at most 8 `far`, less if little was seen. [distance_table.2]"""
+        """Where bias and noise are of one size; at most 8 `far`, less if little was seen. [distance_grid.2]"""
         left = max(self.counted, self.doubt / 4) if self.ended else self.beyond
         further = self.slope * max(0.0, math.log(left / (math.sqrt(2) * self.noise)))
         return on_edge(min(min(8.0, 4.5 * self._depth) * self.far, max(self.far + further, self._quiet)))

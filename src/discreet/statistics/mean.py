@@ -60,7 +60,7 @@ from discreet.privacy.mechanism import Mechanism, Randomness, promised, refusal_
 from discreet.privacy.release import Provenance, Release
 from discreet.stages.clip import count_error, joint_moments, moments, noisy_size
 from discreet.stages.declared import Bounds, agree, check_bounds, check_sigma, check_size
-from discreet.stages.distance_table import Distances
+from discreet.stages.distance_grid import Distances
 from discreet.stages.limits_said import tail_notes
 from discreet.stages.normal_laplace import ConvolvedSpread
 from discreet.stages.reach import ENDLESS, NEARBY, NEEDED, Tail, find_tail, sides_moved

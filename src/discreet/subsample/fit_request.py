@@ -186,11 +186,9 @@ def planned(
     whole = instead(fit, shape) if instead is not None and fast is not None else None
     if isinstance(whole, str):
         whole, advice = None, f"; {whole}"
-    best = made if whole is None else _or_all_at_once(made, whole)
-    known = size if people is None else people
-    columns = table.x.shape[1] if len(table.x.shape) > 1 else 1
-    plain = planning and numeric and smallest is None and rate in ("squares", "smooth")
-    rare = plain and (columns > 1 or whole is not None)
+    best, known = made if whole is None else _or_all_at_once(made, whole), size if people is None else people
+    many = table.x.shape[1:] > (1,) or whole is not None
+    rare = numeric and smallest is None and rate in ("squares", "smooth") and many
     if planning and (known is None or rare):
         spare = int(isinstance(fit, ModelFit) and formula is None)  # the column of ones
         return CountedPeople(best, epsilon, delta, unit, size=known, rare=spare if rare else None, advice=advice)

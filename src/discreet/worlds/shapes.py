@@ -358,7 +358,10 @@ def newton(x: Floats, y: Floats, link: str, constant: bool, *, offset: Any = 0.0
         elif link == "poisson":
             middle = curve = np.exp(linear)
         bent = design.T @ (design * (weights * curve)[:, None]) + 1e-9 * np.eye(len(found))
-        found = found + np.linalg.solve(bent, design.T @ (weights * (y - middle)))
+        step = np.linalg.solve(bent, design.T @ (weights * (y - middle)))
+        found = found + step
+        if (np.abs(step) <= 1e-9 * np.abs(found)).all():  # the next one would be below the last digit
+            break
     return found if constant else np.append(found, 0.0)
 
 

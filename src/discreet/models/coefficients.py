@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import chdtri, ndtri
 
 from discreet.privacy.declaration import Columns, Public
 from discreet.privacy.exact import Number
@@ -65,6 +65,7 @@ class NewtonStep:
     often: float
     spans: Array
     scored: Scored
+    lean: float = 0.0  # of the mean outcome: its second derivative by the linear part, over its first
     pulled: float = PULLED
     held: Any = None  # the same with its ridge, of a tilted minimum: `ridged_minimum.RidgedFit`
     bent: Array | None = None  # S: the noise on the information is S E S, that of E even in all directions
@@ -91,14 +92,55 @@ class NewtonStep:
         noise = self.score_noise**2 * own + self.information_noise**2 / 2 * moved
         return self.inverse @ squares @ self.inverse, self.inverse @ noise @ self.inverse
 
-    def explained(self, first: int) -> tuple[float, float, float]:
-        """Twice the log-likelihood that the coefficients from the `first` on explain; what of it errors of sampling may
-        feign, on average, and what those of the noise: each costs predictions as much again. [descent.2]"""
+    def drawn(self, first: int, part: float) -> Array:
+        """The value with this part of the coefficients from the `first` on. An intercept before them moves so that
+        outcomes keep their mean: by the information, and to one order more as linear parts lose their spread.
+        [descent.4]"""
+        found = self.value.copy()
+        found[first:] = part * found[first:] + 0.0  # no zero is negative
+        if first:
+            left = (1 - part) * self.value[first:] / self.spans[first:]
+            way = self.way[first:] / self.spans[first:, None]
+            information, across = self._of_slopes(first), self.way[0] @ self.inverse @ way.T
+            constant = max(float(self.way[0] @ self.inverse @ self.way[0] - across @ information @ across), 0.0)
+            found[0] -= across @ information @ left + self.lean / 2 * constant * (left @ information @ left)
+        return found
+
+    def _of_slopes(self, first: int) -> Array:
+        """The information of the coefficients from the `first` on, in deviations of the outcome."""
+        way = self.way[first:] / self.spans[first:, None]
+        return np.linalg.pinv(way @ self.inverse @ way.T, hermitian=True)
+
+    def useful_part(self, first: int, unlikely: float) -> float:
+        """The part of the coefficients from the `first` on that is shown: all where errors of sampling are larger than
+        those of the noise. [descent.4]"""
         way = self.way[first:] / self.spans[first:, None]
         slopes = self.value[first:] / self.spans[first:]
-        information = np.linalg.pinv(way @ self.inverse @ way.T, hermitian=True)
-        sampling, noise = (float(np.sum(information * (way @ part @ way.T))) for part in self.covariances)
-        return float(slopes @ information @ slopes), sampling, noise
+        values, vectors = np.linalg.eigh(self._of_slopes(first))
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))).T  # its length is twice the log-likelihood explained
+        sampling, noise = (root @ way @ part @ way.T @ root.T for part in self.covariances)
+        if not np.trace(noise) > np.trace(sampling):
+            return 1.0
+        return safe_part(float(np.linalg.norm(root @ slopes)), np.linalg.eigvalsh(noise + sampling), unlikely)
+
+
+def safe_part(length: float, variances: Array, unlikely: float) -> float:
+    """The part, at most 1, of coefficients of this `length` that is shown: none of those that errors with these
+    variances along axes exceed with a chance that is not below `unlikely`, by a gamma distribution with the mean and
+    variance of their square; of others as much as an error along them may leave. [descent.4]
+
+    >>> [round(safe_part(length, np.ones(3), 0.01), 2) for length in (3.3, 3.4, 4.0, 4.3)]
+    [0.0, 0.29, 0.59, 0.7]
+    """
+    kept = np.maximum(variances, 0.0)
+    total, squares = float(kept.sum()), float(kept @ kept)
+    if not total > 0:
+        return 1.0
+    even, axes = squares / total, total**2 / squares
+    if length**2 <= even * float(chdtri(axes, unlikely)):
+        return 0.0
+    along = (-float(ndtri(unlikely)) + (axes - 1) * math.sqrt(even) / length) * math.sqrt(even)
+    return min(1.0, max(0.0, 2 * (1 - along / length)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,6 +160,7 @@ class CoefficientSpread(Generic[Model]):
     limit: tuple[Array, float] | None = None  # of |w' x| |residual|, times a weight: w, how much; x has its 1 if any
     freedom: float = math.inf  # of the sampling deviations: Student's
     far: bool = False  # if the limit is of |w' x| alone, beyond which a row weighs less
+    middle: Model | None = None  # of the intervals, if the value is drawn to 0 from there
 
     @property
     def sampling(self) -> Model:
@@ -141,8 +184,10 @@ class CoefficientSpread(Generic[Model]):
         wide = float(ndtri((1 + confidence) / 2)) * errors
         if self.bias is not None:
             wide = allowing(self.bias, errors, confidence)
-        middle, of = np.array(self.value.numbers), self.value.with_numbers
-        return Interval(of(middle - wide), of(middle + wide), confidence=confidence, about=self.about, population=True)
+        value, of = np.array(self.value.numbers), self.value.with_numbers
+        middle = value if self.middle is None else np.array(self.middle.numbers)
+        low, high = np.minimum(middle - wide, value), np.maximum(middle + wide, value)
+        return Interval(of(low), of(high), confidence=confidence, about=self.about, population=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -339,6 +339,7 @@ class Fitting:
             often=reach / longest.typical,
             spans=own.diagonal(),
             scored=Scored(self.rows, seen, longest, cut),
+            lean=1.0 if self.family.name == "poisson" else 1 - 2 * self.rate,
             pulled=PULLED + moved,
             excess=(beyond, 0.0 if tilted else longest.excess(cut, 2)),
             held=held,

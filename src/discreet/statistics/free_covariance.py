@@ -83,6 +83,7 @@ from discreet.stages.octaves import (
 )
 from discreet.stages.shrinkage import apart_from, to_diagonal
 from discreet.stages.squared_tail import Doubted, Lengths, SquaredTail, rows_beyond, squared_tail
+from discreet.tables.matrix import any_entry
 from discreet.tables.streams import Numbers, Stream, added, chosen, column_of, fold
 
 COUNT, COLUMNS, TAIL, LATE = (Fraction(part, 1000) for part in (5, 100, 10, 60))  # of mu squared
@@ -272,12 +273,16 @@ class FreeMoment:
 
 def finite_rows(rows: Floats) -> Floats:
     """Those without a missing or an infinite entry."""
-    return rows[np.isfinite(rows).all(axis=1)]
+    return rows[~any_entry(_endless, rows)]
 
 
 def count_finite(given: Iterator[Floats]) -> int:
     """A kernel: how many such rows there are."""
-    return sum(int(np.isfinite(piece).all(axis=1).sum()) for piece in given)
+    return sum(len(piece) - int(any_entry(_endless, piece).sum()) for piece in given)
+
+
+def _endless(entries: Floats) -> npt.NDArray[np.bool_]:
+    return ~np.isfinite(entries)
 
 
 def _longest(found: Numbers, stages: FreeStages, size: float, before: Tail, drawn: dict[str, Any]) -> Lengths | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.privacy.declaration import Statistic
 from discreet.tables.cells import Floats
-from discreet.tables.streams import Stream, each, ones
+from discreet.tables.streams import MANY, Stream, each
 from discreet.tables.wanted import Want, Wanted
 
 BLOCK: Final = 1 << 15  # rows
@@ -68,6 +68,11 @@ def put_together(
         by_name = named or isinstance(reference, dict) or any(values.dtype.kind == "O" for values in several.values())
         placed[name] = several if by_name else np.column_stack(list(several.values()))
     return rows({**placed, **more})
+
+
+def ones(size: int) -> Stream:
+    """So many entries that are 1: nothing is read for them."""
+    return Stream(size, lambda: (np.ones(min(MANY, size - start)) for start in range(0, size, MANY)))
 
 
 def held(values: Any) -> Any:

@@ -32,9 +32,9 @@ WEIGHED: Final = "(rows far out weigh less, by their features)"
 
 
 class Scored(NamedTuple):
-    """Rows, how they are seen as scores, how long these are, how many were cut, and what one stands for."""
+    """What was made of rows, how they are seen as scores, how long these are, how many are cut, what one stands for."""
 
-    rows: Any
+    ready: Callable[[Any], Any]
     seen: Seen
     lengths: Tail
     cut: float

@@ -76,7 +76,7 @@ import numpy as np
 
 from discreet.errors import BadInput, Refused
 from discreet.models.design_columns import CONSTANT, DesignColumn
-from discreet.models.design_effects import DRAWN, UNLISTED, between, cluster_share, listed_only
+from discreet.models.design_effects import DRAWN, UNLISTED, between, cluster_share, with_clusters
 from discreet.models.features import DECLARED, Features, yes_or_no
 from discreet.models.glm_stages import MOST, UNEVEN, find, plan
 from discreet.models.least_squares import spread_of
@@ -99,8 +99,8 @@ from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
 from discreet.stages.octaves import least_seen
 from discreet.statistics.survey_design import Design
+from discreet.tables.kept_rows import FLOAT
 from discreet.tables.matrix import long_matrix
-from discreet.tables.streams import each
 
 ABOUT: Final = "the coefficients of the population's likeliest model, influence limited, each by itself"
 LIMITED: Final = "(maximum likelihood, nobody's influence above {:.2g} times the typical one)"
@@ -259,10 +259,8 @@ class Descent:
             return replace(blank, refusal=refusal)
         coded = f". {DECLARED}" if self.family == "logistic" else ""
         family = logistic() if self.family == "logistic" else poisson()
-        places: Any = None
-        if self.clusters is not None:
-            table, places = listed_only(table)
-        ready, stages = each(self._ready, table), self.stages(size)
+        stages, wide = self.stages(size), FLOAT * (width + int(self.features.intercept))
+        ready, people = with_clusters(table, self._ready, self.clusters, wide)
         counted = stages.counted(ready, rng)  # [descent.1]
         chosen = self._chosen(counted)
         if isinstance(chosen, RidgedStages):  # [descent.2]
@@ -294,7 +292,7 @@ class Descent:
                 "neighbours": self.neighbours,
                 "rng": rng,
             }
-            clusters = between(found, places, self.clusters, **drawn)  # [descent.1]
+            clusters = between(found, people, self.clusters, **drawn)  # [descent.1]
         terms: dict[str, Any] = {"about": about, "target": target, "clusters": clusters}
         spread = spread_of(found, names, intercept=intercept, **terms)  # [descent.3]
         spread = replace(spread, value=replace(spread.value, link=LINKS[self.family]), far=self.tilted)

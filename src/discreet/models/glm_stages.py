@@ -54,7 +54,16 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.models.coefficients import PULLED, NewtonStep, Scored
-from discreet.models.design_columns import CONSTANT, HIDDEN, TOO_FEW, DesignColumn, blamed, own_units, placed, reachable
+from discreet.models.design_columns import (
+    CONSTANT,
+    HIDDEN,
+    TOO_FEW,
+    DesignColumn,
+    blamed,
+    own_units,
+    placed,
+    within,
+)
 from discreet.models.first_frame import applied, inverse_of, shortened, started
 from discreet.models.logistic_loss import LONGEST, OFFSET, RIDGED, SEPARATED, minimised, ridge_of, tilt_of
 from discreet.models.newton_stages import (
@@ -190,9 +199,12 @@ def find(
     unit = weight_unit(rows, costs, drawn) if weighted else None  # [glm_stages.1]
     if weighted and unit is None:  # [glm_stages.2]
         return UNWEIGHTED
-    rows = reachable(rows, (*columns[:many], *[OFFSET_COLUMN] * offset, columns[many]))  # [glm_stages.3]
+    reached = within((*columns[:many], *[OFFSET_COLUMN] * offset, columns[many]))
+    rows = each(reached, rows)  # [glm_stages.3]
     (centres, units), turn = places, np.eye(many)
-    fitting = Fitting(rows, columns, stages, family, size, centres, units, turn, rng, offset=beside, weight=unit)
+    fitting = Fitting(
+        rows, reached, columns, stages, family, size, centres, units, turn, rng, offset=beside, weight=unit
+    )
     plain = weighed(Frame.of(units, turn, centres), unit)
     predictors: Rows = each(partial(predictors_of, many=many, weighted=weighted), rows)
     if (found := fitting.tail(plain, "lengths", predictors)) is None:  # [glm_stages.2]
@@ -210,6 +222,7 @@ class Fitting:
     """Rows in a frame, and what was released of them."""
 
     rows: Rows
+    within: Callable[[Floats], Floats]
     columns: tuple[DesignColumn, ...]
     stages: NewtonStages
     family: OutcomeMean
@@ -338,7 +351,7 @@ class Fitting:
             limit=reach * (self.weight or 1.0),
             often=reach / longest.typical,
             spans=own.diagonal(),
-            scored=Scored(self.rows, seen, longest, cut),
+            scored=Scored(self.within, seen, longest, cut),
             lean=1.0 if self.family.name == "poisson" else 1 - 2 * self.rate,
             pulled=PULLED + moved,
             excess=(beyond, 0.0 if tilted else longest.excess(cut, 2)),

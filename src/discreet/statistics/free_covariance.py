@@ -83,7 +83,7 @@ from discreet.stages.octaves import (
 )
 from discreet.stages.shrinkage import apart_from, to_diagonal
 from discreet.stages.squared_tail import Doubted, Lengths, SquaredTail, rows_beyond, squared_tail
-from discreet.tables.matrix import columns_of
+from discreet.tables.matrix import any_entry, columns_of
 from discreet.tables.streams import Numbers, Stream, added, chosen, fold
 
 COUNT, COLUMNS, TAIL, LATE = (Fraction(part, 1000) for part in (5, 100, 10, 60))  # of mu squared
@@ -273,13 +273,21 @@ class FreeMoment:
 
 def finite_rows(rows: Floats) -> Floats:
     """Those without a missing or an infinite entry."""
-    return rows[np.isfinite(rows).all(axis=1)]
+    return rows[~any_entry(_endless, rows)]
 
 
 def count_finite(given: Iterator[Floats]) -> int:
     """A kernel: how many such rows there are; all of them where their sum is finite, as it nearly always is."""
-    with np.errstate(all="ignore"):
-        return sum(len(piece if math.isfinite(float(piece.sum())) else finite_rows(piece)) for piece in given)
+    found = 0
+    for piece in given:
+        with np.errstate(all="ignore"):
+            whole = math.isfinite(float(piece.sum()))
+        found += len(piece) - (0 if whole else int(any_entry(_endless, piece).sum()))
+    return found
+
+
+def _endless(entries: Floats) -> npt.NDArray[np.bool_]:
+    return ~np.isfinite(entries)
 
 
 def _longest(found: Numbers, stages: FreeStages, size: float, before: Tail, drawn: dict[str, Any]) -> Lengths | None:

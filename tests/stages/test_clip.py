@@ -31,6 +31,7 @@ from discreet.stages.clip import (
     sensitivity_of,
     steps_of,
 )
+from discreet.stages.distance_grid import Distances
 from discreet.statistics.bounded_mean import BoundedMean
 from discreet.statistics.normal import GaussianMean
 
@@ -171,6 +172,23 @@ def test_what_rounding_adds_for_both_moments_is_claimed() -> None:
         pairs = zip(*(request.values for request in blurred), strict=True)
         moved[size] = sum(abs(int(one) - int(two)) for one, two in pairs) - 4 * 2**BITS
     assert moved == {None: 2, 1: 1}
+
+
+@pytest.mark.claim("clip.4")
+def test_a_table_is_not_for_both_moments_at_once_nor_for_fourth_powers() -> None:
+    """Rounded as a whole, the three sums move by more than is claimed."""
+    plain, more = (
+        Distances.of(np.array(rows), 0.0).sums(1.0, (1, 2), 4) for rows in ([0.75, 0.0625], [0.75, 0.0625, -0.953125])
+    )
+    u, square = more[0] - plain[0], more[1] - plain[1]
+    assert abs(16 + 2 * u + square) + abs(32 - 2 * square) + abs(16 - 2 * u + square) == 4 * 16 + 4
+    table = Distances.of(np.array([1.0, 2.0]), 0.0)
+    where: dict[str, Any] = {"centre": 0.0, "radius": 1.0, "rng": Seeded(0)}
+    for size in (2, None):
+        with pytest.raises(BadInput, match="give the records"):
+            joint_moments(table, Laplace(exact(1)), size=size, **where)
+    with pytest.raises(BadInput, match="not of the powers"):
+        exact_sums(table, 0.0, 1.0, (4,))
 
 
 @pytest.mark.claim("clip.4")

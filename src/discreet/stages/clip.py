@@ -24,7 +24,8 @@ Why
     below -1, and of the first and the last one at most is: in L1 they are at most 4 half + 2. Two records s, t differ
     by 2 |s - t| + |s^2 - t^2| / half = |s - t| (2 + |s + t| / half) in (2 s, s^2 / half), and |s + t| <= 2 half - |s -
     t|: at most 4 half; rounding adds at most 2 + 1.
-    [clip.1] A table of distances rounds the sum in place of each record's part of it: [distance_grid.2].
+    [clip.1] A table of distances rounds the sum in place of each record's part of it: [distance_grid.2]. So it is not
+    for [clip.4], which counts what the rounding of one record's parts does.
     [clip.2] Whole numbers of at most 2^26 are exact in float64 and so are their sums in int64, up to 2^35 records; the
     sums of so many are added as Python's integers, which have no end.
 Needs
@@ -106,6 +107,8 @@ def exact_sums(
         )
     if isinstance(values, Distances):
         assert centre == values.centre
+        if not {1, 2}.issuperset(powers):
+            raise BadInput(f"a table of distances has the sums of u and u^2, not of the powers {powers}")
         return values.sums(radius, powers, bits)  # [clip.2]
     large = len(values) >= LARGE and warm(len(values), "column_kernels")
     return fold(partial(_sums, centre=centre, radius=radius, powers=powers, bits=bits, large=large), added, values)
@@ -188,8 +191,10 @@ def joint_moments(
     """The means of u = clip((x - centre) / radius, +-1) and of u^2 for the price of one. [clip.4]
 
     `size` is the public one under REPLACE, None under ADD_OR_REMOVE. Noise on several sums is taken as one Laplace
-    variable of its variance, which is a little wide.
+    variable of its variance, which is a little wide. Of a table of distances one record moves the three by more.
     """
+    if isinstance(values, Distances):
+        raise BadInput("sums from a table of distances are rounded as a whole; give the records")  # [clip.4]
     bits = fitting_bits(Laplace(exact(cost.epsilon) / 4))
     half = 2**bits
     first, second = exact_sums(values, centre, radius, (1, 2), bits)

@@ -52,6 +52,19 @@ def test_a_task_that_dies_is_lost_alone() -> None:
     assert Local(2, progress=False).map(work, range(6)) == [0, 1, 2, LOST, 4, 5]
 
 
+@pytest.mark.parametrize("dies", [False, True])
+def test_how_long_a_task_may_take_does_not_hang_on_how_another_ended(dies: bool) -> None:
+    """It sleeps for longer than the limit, but not than that and the start of a process."""
+
+    def work(item: int) -> int:
+        if item == 0 and dies:
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(1.5 * item)
+        return item
+
+    assert Local(1, progress=False, limit=0.1).map(work, range(2)) == [LOST if dies else 0, 1]
+
+
 @pytest.mark.engines
 def test_a_task_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     def work(item: int) -> int:

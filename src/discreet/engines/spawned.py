@@ -3,7 +3,8 @@
 The standard library's new processes run the caller's script once more, up to the place where it asked for them: a
 session would be opened, and charged, again in each. Those of loky do not, and a function without a name is sent as what
 it is made of. When a process dies loky gives up all tasks at hand. So no more are at hand than there are processes, and
-those are tried once more, each in a process of its own: the one that dies there is lost alone.
+those are tried once more, each in a process of its own: the one that dies there is lost alone. A new process takes time
+to start, and whether a task has one may hang on another's rows: so its limit is the same with one and without.
 """
 
 import os
@@ -19,7 +20,7 @@ from typing import Any, Final
 
 from discreet.engines.retried import Done, sealed
 
-START: Final = 30.0  # seconds that a process may take to start, beside those of its first task
+START: Final = 30.0  # seconds that a process may take to start: every task has them, whatever became of others
 LOOK: Final = 0.5  # seconds between two looks for a task that takes too long
 _ours: list[Callable[[Any], Any]] = []  # in a new process: the function that it was started for
 
@@ -65,17 +66,16 @@ class _Tasks:
         loky: Any = import_module("joblib.externals.loky")
         pool = loky.ProcessPoolExecutor(count, initializer=_begin, initargs=(self.sent,))
         at: dict[Future[Any], tuple[int, float]] = {}
-        again, patience, broken = list[int](), START, False
+        again, broken = list[int](), False
         try:
             while not broken and (left or at):
                 while left and len(at) < count:
-                    at[pool.submit(_task, self.todo[left[-1]])] = left[-1], time.monotonic() + patience
+                    at[pool.submit(_task, self.todo[left[-1]])] = left[-1], time.monotonic() + START
                     left.pop()
                 for future in wait(at, LOOK, FIRST_COMPLETED).done:
                     number, _ = at.pop(future)
                     try:
                         self._end(number, future.result())
-                        patience = 0.0
                     except Exception:  # noqa: BLE001  a process died, or what was found cannot be sent
                         again.append(number)
                         broken = True

@@ -19,7 +19,7 @@ from discreet.privacy.loss import Choice, Laplace
 from discreet.stages import reach
 from discreet.stages.distance_grid import PARTS, TOP, Distances, edge, far_prior
 from discreet.stages.reach import Tail, beyond, farther, find_tail, on_grid, stages
-from discreet.statistics.mean import RankClippedMean
+from discreet.statistics.mean import RankClippedMean, tail_mean
 
 BOTH = list(Neighbours)
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
@@ -42,9 +42,19 @@ def world(relation: Neighbours, crowd: list[Any]) -> list[audit.Pair]:
 @pytest.mark.parametrize("epsilon", [12.0, 40.0, 50.0])
 @pytest.mark.parametrize("crowd", [CROWD, FLAGS, [7.0] * 40])
 def test_no_record_moves_a_draw_by_more_than_it_claims(relation: Neighbours, epsilon: float, crowd: list[Any]) -> None:
-    """At epsilon 12 the rank is a third of the records, at 40 a fixed one; flags and constants are searched again. At
-    50, under ADD_OR_REMOVE at 40, those beyond the radius are counted."""
+    """Flags and constants are searched again. At 50, under ADD_OR_REMOVE at 40, those beyond the radius are counted."""
     audit.check(RankClippedMean(epsilon, relation), world(relation, crowd), hostile_values=False).require()
+
+
+@pytest.mark.claim("reach.2")
+@pytest.mark.claim("reach.3")
+@pytest.mark.parametrize("crowd", [CROWD, FLAGS])
+def test_where_people_are_few_a_third_of_them_is_looked_for(crowd: list[Any]) -> None:
+    """Of 41 and of 42 people it is another number: a draw that reads the true one is found out."""
+    assert beyond(stages(5.0, 41, ADD).part("scale", Choice), 41) == (13, True)
+    audit.check(RankClippedMean(5.0, ADD), world(ADD, [*crowd, 1.0]), hostile_values=False).require()
+    again = [find_tail(np.zeros(many), 5.0, size=50, neighbours=ADD, rng=Seeded(0))[0] for many in (60, 80)]
+    assert [(tail.far, tail.beyond) for tail in again] == [(0.0, 16)] * 2
 
 
 @pytest.mark.claim("reach.2")
@@ -73,10 +83,13 @@ def test_a_score_that_moves_too_far_is_found_out(
 @pytest.mark.parametrize("relation", BOTH)
 @pytest.mark.parametrize("near_zero", [False, True])
 @pytest.mark.parametrize("flags", [0.0, 0.004, 1.0])
-def test_all_that_is_drawn_comes_to_epsilon(relation: Neighbours, flags: float, near_zero: bool) -> None:
+@pytest.mark.parametrize("asked", [False, True])
+def test_all_that_is_drawn_comes_to_epsilon(relation: Neighbours, flags: float, near_zero: bool, asked: bool) -> None:
+    """Also where those beyond the radius are counted, by a smaller share than that of the mean."""
     rows = (np.random.default_rng(0).random(4000) < flags) * np.random.default_rng(1).normal(size=4000)
-    recorder = Recorder(Seeded(0))
-    tail, _ = find_tail(rows, Fraction(1, 3), size=400, near_zero=near_zero, neighbours=relation, rng=recorder)
+    recorder, size = Recorder(Seeded(0)), (40_000 if relation is REPLACE else 10_000) if asked else 400
+    tail, _ = find_tail(rows, Fraction(1, 3), size=size, near_zero=near_zero, neighbours=relation, rng=recorder)
+    assert ("past" in tail.stages) == asked
     spent = pure(recorder.spent)
     assert pure(tail.stages.loss) == (Fraction(1, 3), Fraction(0))
     assert spent is not None
@@ -192,6 +205,18 @@ def test_so_few_may_be_beyond_the_radius_that_they_hardly_move_the_mean() -> Non
 
 
 @pytest.mark.claim("reach.5")
+@pytest.mark.claim("mean.4")
+def test_the_interval_of_a_mean_knows_what_those_beyond_may_move_it_by() -> None:
+    rows = np.random.default_rng(0).normal(size=9_000)
+    tail, table = find_tail(rows, 1.0, size=9_000, neighbours=ADD, rng=Seeded(2))
+    spread: Any = tail_mean(table, tail, neighbours=ADD, rng=Seeded(3))
+    assert spread.interval(0.95).about == "the population's mean"
+    hardly: Any = tail.hardly
+    assert spread.shift == hardly / 9_000 * tail.radius > 0
+    assert (spread.below, spread.above) == tail.allowance
+
+
+@pytest.mark.claim("reach.5")
 @pytest.mark.parametrize("relation", BOTH)
 def test_those_beyond_the_radius_are_counted(relation: Neighbours) -> None:
     """Without noise on counts, and as if sums had much: then the radius is close, and many are beyond."""
@@ -203,6 +228,22 @@ def test_those_beyond_the_radius_are_counted(relation: Neighbours) -> None:
     for rows in (np.random.default_rng(0).standard_cauchy(9000), -np.random.default_rng(1).gamma(2.0, size=9000)):
         tail, _ = find_tail(rows, 1.0, size=9000, times=1e4, neighbours=relation, rng=Silent(3))
         assert tail.past == np.count_nonzero(np.abs(rows - tail.centre) > tail.radius) > 0
+
+
+@pytest.mark.claim("reach.1")
+@pytest.mark.claim("reach.3")
+@pytest.mark.parametrize("relation", BOTH)
+def test_what_is_told_is_what_was_drawn(relation: Neighbours) -> None:
+    """Whatever the data: a count that is read without its noise is found out."""
+
+    class Fixed(Seeded):
+        def blur(self, values: Any, **_: Any) -> Any:
+            return np.full(np.shape(values), 77 << 26, dtype=object) if np.shape(values) else 77 << 26
+
+    generator = np.random.default_rng(5)
+    for rows in (generator.normal(size=8_000), (generator.random(8_000) < 0.06).astype(float)):
+        tail, _ = find_tail(rows, 1.0, size=9_000, neighbours=relation, rng=Fixed(1))
+        assert (tail.up, tail.down, tail.near, tail.past, tail.size) == (77.0, 77.0, 77.0, 77.0, 9_000)
 
 
 @pytest.mark.claim("reach.5")

@@ -30,8 +30,8 @@ Why
     m = q n, by at most max(q, 1 - q) under ADD_OR_REMOVE, by 1 under REPLACE, as a maximum and a cut are 1-Lipschitz.
     The numbers are the prior's logarithms: e^(-epsilon s / 2D) times the prior is the weight of [choose.3]. If fewer
     than m records differ, 0 has score 0; where data end abruptly after m of them, the first point beyond them has. The
-    last term weighs e^-14, or e^-12 in a third of the records, where no data lie: most points may be there, and if m
-    records lie beyond, no other term tells these apart.
+    last term weighs e^-14, or e^-12 to e^-8 in a third of the records, where no data lie: most points may be there, and
+    if m records lie beyond, no other term tells these apart.
     [reach.3] As `stages`, `beyond` and `find_tail` read.
     [reach.4] If P(d > far + x) <= P(d > far) e^(-x / a), the mean excess beyond R is at most P(d > far) a
     e^(-(R - far) / a): integrate. Nobody can see fewer than about 1 / epsilon people: the slope is read off the ranks
@@ -49,7 +49,9 @@ Needs
 Accuracy
     R leaves about sqrt(2) b records beyond it, b the scale of the noise on a sum of values in [-1, 1]: there bias and
     noise are of one size. With `past` it is wider, if its noise is still below 0.3 standard errors of sampling. `far`
-    overshoots the data once in some 10,000 runs: e^-14 over the prior of one grid point.
+    overshoots the data once in some 10,000 runs: e^-14 over the prior of one grid point. Of few people it does more
+    often: of normal data, under ADD_OR_REMOVE, it was above twice the farthest in 1 of 4,000 runs at n epsilon of 180
+    and, declared near 0, in 3 at 150 and in 30 at 120; 3 were refused, and very wide intervals held the others.
 Source
     Huang, Liang and Yi 2021, Dong and Yi 2023 search for the clip that balances bias and noise; here two ranks
     extrapolate to it, as one so far out cannot be searched among all floats.

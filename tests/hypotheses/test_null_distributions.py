@@ -45,6 +45,16 @@ def test_the_noisy_distribution_is_the_convolution(scale: Fraction) -> None:
     assert distribution.upper(critical) <= 0.05 < distribution.upper(critical - 1)
 
 
+def test_a_spectrum_that_was_found_is_that_of_the_same_numbers() -> None:
+    """The same sums with other noise, or of another reach, are asked for one after another."""
+    wave = wave_of_sums(np.array([-1, 1]), np.array([0.5, 0.5]), 20)
+    for _ in range(2):
+        for reach, scale in ((20, Fraction(1)), (20, Fraction(9)), (40, Fraction(9))):
+            found, fresh = (NoisyDistribution(one, 0, reach, scale) for one in (wave, partial(wave)))
+            assert found.spectrum()[0] == prime_above(2 * found._radius + 2)
+            assert found.upper(7) == fresh.upper(7)
+
+
 def test_the_noise_beyond_is_that_of_its_distribution() -> None:
     a = math.exp(-1 / 3)
     for t in (-4, 0, 1, 5):

@@ -22,6 +22,7 @@ from discreet.plan.plan_file import PlannedRelease
 from discreet.privacy.guarantee import Neighbours
 from discreet.stages.gram import first_moments, sum_sensitivity
 from discreet.statistics.survey_design import Design
+from discreet.tables.streams import Stream
 
 REPLACE, ADD = Neighbours.REPLACE, Neighbours.ADD_OR_REMOVE
 SIX = Design.of(range(6), False)
@@ -50,7 +51,7 @@ def made(family: str, **options: Any) -> Any:
     return Descent(Features(("x",)), *budget, family=family, **given)  # type: ignore[arg-type]
 
 
-def neighbours(relation: Neighbours, family: str, step: int = 83) -> list[audit.Pair]:
+def neighbours(relation: Neighbours, family: str, step: int = 41) -> list[audit.Pair]:
     """Odd rows against each other, or there and not there, beside a crowd."""
     crowd, pairs = people(300, family), []
     odd = [
@@ -118,6 +119,20 @@ def test_whoever_is_in_no_cluster_does_not_count() -> None:
     assert found["rows"].shape == (3000, 2)
     assert np.isnan(found["rows"][~(rows[:, -1] >= 0)]).all()
     assert np.array_equal(found["places"], rows[:, -1], equal_nan=True)
+
+
+@pytest.mark.claim("design_effects.1")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_sums_of_a_stream_are_those_of_an_array(family: str) -> None:
+    """Of rows with infinite entries, too: they are missing as a whole."""
+    rows = people(4000, family)
+    rows[::7, 0] = math.inf
+    pieces = np.array_split(rows, [1, 900])
+    mechanism = made(family, epsilon=6.0, neighbours=ADD)
+    far = mechanism.release(Stream(4000, lambda: iter(pieces)), Seeded(1))
+    held = mechanism.release(rows.copy(), Seeded(1))
+    assert held.refusal is None
+    assert repr(far.interval()) == repr(held.interval())
 
 
 @pytest.mark.claim("design_effects.2")

@@ -1,5 +1,7 @@
 """Order statistics are those of a full sort, whatever the data look like."""
 
+import itertools
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,6 +20,7 @@ from discreet.noise.order_statistics import (
     places_of,
     ranked,
 )
+from discreet.tables import streams
 from discreet.tables.streams import Stream
 
 LARGE = np.random.default_rng(0).normal(0, 1, MANY + 3)
@@ -69,6 +72,54 @@ def test_of_a_stream(name: str, room: int, fast: bool, monkeypatch: pytest.Monke
         passes = counted.passes
         assert np.array_equal(held.between(start, stop), ordered[start:stop])
         assert counted.passes == passes  # what is kept is not read again
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("room", [order.ROOM, 30_000, 9_000])
+@pytest.mark.parametrize("name", SHAPES)
+def test_of_a_stream_by_several_threads(name: str, room: int, fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each keeps what it is given, and none has as much as is too much in all; every ninth entry is missing."""
+    monkeypatch.setattr(streams, "MANY", 0)
+    monkeypatch.setattr(streams, "processors", lambda: 3)
+    monkeypatch.setattr(order, "ROOM", room)
+    monkeypatch.setattr(order, "LARGE", 0 if fast else 2**60)
+    values = np.where(np.arange(len(SHAPES[name])) % 9, SHAPES[name], np.nan)
+    size = len(values)
+    for default in (0.0, -7.5):
+        ordered, held = (
+            np.sort(np.where(np.isnan(values), default, values)),
+            Ordered(Counted(values, 9).stream, default),
+        )
+        for start, stop in ((size // 2, size // 2 + 1), (size // 3, size // 3 + 100), (0, 1), (size - 1, size)):
+            assert np.array_equal(held.between(start, stop), ordered[start:stop])
+
+
+def test_the_compiled_pass_keeps_what_the_plain_one_does() -> None:
+    """Of missing entries below, at, between and above the ends."""
+    some = np.array([-math.inf, -2.0, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, math.inf, math.nan])
+    block, wanted = np.random.default_rng(2).choice(some, 60), np.array([-math.inf, -1.0, 0.0, 1.0, math.inf])
+    for low, high in itertools.combinations_with_replacement(wanted.tolist(), 2):
+        for default in (-2.0, -1.0, 0.0, 1.0, 2.0):
+            told = []
+            for fast in (False, True):
+                kept = order._Kept(low, high, 1000)
+                for part in np.split(block, [7, 7, 24]):
+                    kept.add(part, default, fast)
+                tally, found = kept.told()
+                told.append((tally.tolist(), np.sort(found).tolist()))
+            assert told[0] == told[1]
+
+
+def test_what_was_kept_holds_the_ranks_that_were_counted() -> None:
+    """Of 0 to 9 those from 3 on to 6: not rank 2, nor rank 7; nothing once there are too many."""
+    kept = order._Kept(3.0, 6.0, 2)
+    kept.add(np.arange(10.0), 0.0, fast=False)
+    assert [kept.holds(start, stop) for start, stop in ((3, 7), (2, 7), (3, 8), (4, 5))] == [True, False, False, True]
+    assert kept.floats(3, 7).tolist() == [3.0, 4.0, 5.0, 6.0]
+    one, other = ((*order._Kept.told(kept), np.empty(0)) for _ in range(2))
+    both = order._Kept.of((3.0, 6.0), 2, order._together(2, one, other))
+    assert both.full
+    assert not both.holds(7, 9)
 
 
 def test_passes_over_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from discreet.noise.distributions import LaplaceDistribution, laplace_scale
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
 from discreet.statistics.count import Count
+from discreet.tables.entries import truths
 
 BOTH = list(Neighbours)
 
@@ -96,6 +97,11 @@ def test_a_seeded_release_says_so_and_a_secret_one_does_not() -> None:
 def test_a_seed_is_no_source_of_noise(rng: object) -> None:
     with pytest.raises(BadInput, match="Seeded"):
         count([1, 0], epsilon=1.0, rng=rng)  # type: ignore[arg-type]
+
+
+def test_of_an_array_1_alone_is_yes() -> None:
+    assert truths([1, 1.0, True, 0, 9, -1, 2.5, math.nan, math.inf]).tolist() == [True] * 3 + [False] * 6
+    assert Count(50.0).release(np.array([1.0, 9.0, -1.0, np.nan]), Seeded(0)).value == 1
 
 
 @pytest.mark.parametrize("kind", ["number", "integer", "boolean", None])

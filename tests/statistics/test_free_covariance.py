@@ -133,6 +133,15 @@ def test_coverage_whatever_the_distribution(relation: Neighbours) -> None:
 
 
 @pytest.mark.claim("free_covariance.3")
+@pytest.mark.parametrize("odd", [[], [math.inf], [math.inf, math.inf], [-math.inf], [math.nan], [1e308] * 3])
+def test_rows_are_counted_one_by_one_where_their_sum_is_no_number(odd: list[float]) -> None:
+    """Infinite entries have an infinite sum, or none; finite ones may have one too."""
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    rows[: len(odd), 1] = odd
+    assert stages.count_finite(iter([rows, rows[:9]])) == 2 * sum(map(math.isfinite, odd)) + 39 - 2 * len(odd)
+    assert len(stages.finite_rows(rows)) == sum(map(math.isfinite, odd)) + 30 - len(odd)
+
+
 def test_rows_with_missing_entries_are_no_rows() -> None:
     """A third of them: variances are those of the others, not a half or two thirds of them."""
     g = np.random.default_rng(1)

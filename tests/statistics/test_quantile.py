@@ -589,6 +589,9 @@ def test_an_end_far_beyond_the_data_is_named_and_gives_no_value(
     assert list(release.value) == [-0.75, 1.25, 1.75]
     assert list(release.interval().high) == [-0.5, 1e150, 2.0]
     assert [note[:47] for note in release.provenance.notes][-1] == "at q = 0.9 an end was drawn far beyond nine ten"
+    drawn = iter([(0.0, 2.0)])
+    release = Quantile(0.1, 2.0, bounds=(0.0, 4.0), neighbours=relation).release(np.abs(rows), Seeded(1))
+    assert (release.value, "far beyond" in str(release.provenance.notes)) == (1.0, False)  # no scale was looked for
     drawn = iter([(1.2, 2.0)])
     release = Quantile(0.9, 2.0, neighbours=relation).release(rows, Seeded(1))
     assert (release.value, "far beyond" in str(release.provenance.notes)) == (1.6, False)

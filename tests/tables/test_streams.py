@@ -155,6 +155,6 @@ def test_pieces_that_threads_make_themselves_are_all_there(missing: int, monkeyp
     assert fold(rows_and_sum, added, squares) == (1000 - missing, np.nansum(values**2))
     assert (len(looked) > many) == (missing > 0)
     parts.pop()
-    for stream in (left, squares):
+    for stream in (left, squares, whole.left(known)):  # the last one has no count of its own yet
         with pytest.raises(BadInput, match="changed"):
             fold(rows_and_sum, added, stream)

@@ -361,3 +361,17 @@ def test_pieces_of_different_make_are_one_column(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr("pyarrow.csv.read_csv", moody)
     assert list(numbered(read(tmp_path / "a.csv").columns([], owner="id")[""])) == [0, 1] * 10
+
+
+def test_a_file_that_is_read_is_free_for_nobody() -> None:
+    """Threads read row groups of one file: none is given a file that another still reads."""
+    free: list[Any] = []
+
+    class File:
+        def read_row_group(self, group: int, **_: Any) -> Any:
+            assert self not in free
+            return pa.table({"x": [group]})
+
+    free.append(File())
+    found = [files._group(Path("none"), None, group, ["x"], free)["x"].to_pylist() for group in (3, 4)]
+    assert (found, len(free)) == ([[3], [4]], 1)

@@ -76,9 +76,8 @@ def test_a_frame_has_no_first_row_of_a_person(engine: Any, folder: Path) -> None
     """And what the refusal advises gives what files give."""
     label: dict[str, Any] = {"x": "label", "categories": ["no", "yes"], "epsilon": 20.0}
     some: dict[str, Any] = {"where": "label == 'yes'", "x": "flag", "epsilon": 20.0}
-    with discreet.open(
-        framed(engine)[0], person="id", engine=engine, budget=99.0, ledger=":memory:", rng=Seeded(1)
-    ) as there:
+    opened: dict[str, Any] = {"person": "id", "engine": engine, "budget": 99.0, "ledger": ":memory:", "rng": Seeded(1)}
+    with discreet.open(framed(engine)[0], types={"flag": "boolean"}, **opened) as there:
         questions: tuple[tuple[str, dict[str, Any]], ...] = (
             ("histogram", label),
             ("proportion", some),
@@ -90,7 +89,7 @@ def test_a_frame_has_no_first_row_of_a_person(engine: Any, folder: Path) -> None
                 there.ask(name, **arguments)
         assert there.balance.spent.epsilon == 0
         answers = [shown(there.ask("proportion", **some, per_person="any")), shown(there.count(epsilon=20.0))]
-    with discreet.open(folder, person="id", engine=engine, budget=99.0, ledger=":memory:", rng=Seeded(1)) as files:
+    with discreet.open(folder, **opened | {"rng": Seeded(1)}) as files:
         again = [shown(files.ask("proportion", **some, per_person="any")), shown(files.count(epsilon=20.0))]
         assert again == [answer.replace(there.table.description, files.table.description) for answer in answers]
         assert "no" in shown(files.ask("histogram", **label))

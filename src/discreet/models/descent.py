@@ -59,8 +59,8 @@ Accuracy
     under ADD_OR_REMOVE for slopes .8, .5 and .2: the tilt of the constant moves slopes by the place of the cases, which
     is that far from the middle of all rows. Measured: 1.41 (median 1.48) of 200 tables, 1.42 (1.34) of 800 others;
     REPLACE 1.95 of 200, 44 refused. Seven tenths of epsilon for the tilt would make it 1.33, but 2,000 people with 30%
-    cases would then have a ridge, and 1.7 times the plain error where they have 1.1. A norm of the tilt that fits
-    constant and features apart gives 1.40; rows about the place of the cases would give 1.34, if it cost nothing.
+    cases would then have a ridge, as too little is left for their information. A norm of the tilt that fits constant
+    and features apart gives 1.40; rows about the place of the cases would give 1.34, if it cost nothing.
     Slopes that noise may have made: of 200 Poisson tables of 3 features and 1,500 people, 50 each with linear parts of
     a deviation of .16, .32, .4 and .64, 142 have an answer, 40 of them without slopes, and 1 predicts worse than its
     own mean outcome would. Against the mean outcome without noise 98 predict better and 4 of those with slopes worse. A

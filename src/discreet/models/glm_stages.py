@@ -18,8 +18,7 @@ Releases
     (models/ridged_minimum.py). Rows longer than R weigh less in it, in the information and in the outer products.
 Promise
     [glm_stages.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon, delta).
-    [glm_stages.2] The plan reads public numbers; every later choice, and whether it ends early, reads released ones
-          too.
+    [glm_stages.2] The plan reads public numbers; every later choice, and whether it ends early, released ones too.
     [glm_stages.3] A row enters each stage by a fixed function of itself and of earlier releases; no value raises.
     [glm_stages.4] A tilted minimum is pure epsilon under both relations.
 Why
@@ -54,16 +53,7 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.models.coefficients import PULLED, NewtonStep, Scored
-from discreet.models.design_columns import (
-    CONSTANT,
-    HIDDEN,
-    TOO_FEW,
-    DesignColumn,
-    blamed,
-    own_units,
-    placed,
-    within,
-)
+from discreet.models.design_columns import CONSTANT, HIDDEN, TOO_FEW, DesignColumn, blamed, own_units, placed, within
 from discreet.models.first_frame import applied, inverse_of, shortened, started
 from discreet.models.logistic_loss import LONGEST, OFFSET, RIDGED, SEPARATED, minimised, ridge_of, tilt_of
 from discreet.models.newton_stages import (
@@ -199,12 +189,10 @@ def find(
     unit = weight_unit(rows, costs, drawn) if weighted else None  # [glm_stages.1]
     if weighted and unit is None:  # [glm_stages.2]
         return UNWEIGHTED
-    reached = within((*columns[:many], *[OFFSET_COLUMN] * offset, columns[many]))
-    rows = each(reached, rows)  # [glm_stages.3]
+    rows = each(reached := within((*columns[:many], *[OFFSET_COLUMN] * offset, columns[many])), rows)  # [glm_stages.3]
     (centres, units), turn = places, np.eye(many)
-    fitting = Fitting(
-        rows, reached, columns, stages, family, size, centres, units, turn, rng, offset=beside, weight=unit
-    )
+    about = (columns, stages, family, size, centres, units, turn, rng)
+    fitting = Fitting(rows, reached, *about, offset=beside, weight=unit)
     plain = weighed(Frame.of(units, turn, centres), unit)
     predictors: Rows = each(partial(predictors_of, many=many, weighted=weighted), rows)
     if (found := fitting.tail(plain, "lengths", predictors)) is None:  # [glm_stages.2]

@@ -244,6 +244,9 @@ def test_what_is_told_is_what_was_drawn(relation: Neighbours) -> None:
     for rows in (generator.normal(size=8_000), (generator.random(8_000) < 0.06).astype(float)):
         tail, _ = find_tail(rows, 1.0, size=9_000, neighbours=relation, rng=Fixed(1))
         assert (tail.up, tail.down, tail.near, tail.past, tail.size) == (77.0, 77.0, 77.0, 77.0, 9_000)
+        times = 2 if relation is REPLACE else 1  # scales of the noise on a count, and on a sum
+        stated = [times / float(tail.stages.part(name, Laplace).epsilon) for name in ("sides", "mean")]
+        assert [tail.doubt, tail.noise] == stated
 
 
 @pytest.mark.claim("reach.5")

@@ -1,5 +1,6 @@
 """Known estimators of few people: answered by a mechanism for all of them at once, as the estimator returns them."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,22 @@ def test_an_outcome_that_hardly_varies_is_refused_and_not_answered_with_nothing(
     release = discreet.fit(LinearRegression(), x, days, epsilon=0.5, delta=1e-6, rng=Seeded(1))
     assert release.refusal is not None
     assert "tell the rarest level or column apart" in release.refusal
+
+
+def test_rows_to_bring_for_a_rare_column_are_of_a_size_that_does() -> None:
+    """One person in twelve has another number in one column, which the noise hides among so few."""
+
+    def ask(people: int) -> Any:
+        draws = np.random.default_rng(5)
+        x = np.column_stack([draws.normal(size=people), np.where(draws.random(people) < 1 / 12, 3.0, 0.0)])
+        y = x @ [1.0, 1.0] + draws.normal(size=people)
+        return discreet.fit(LinearRegression(), x, y, epsilon=1.0, delta=1e-6, neighbours="replace", rng=Seeded(1))
+
+    refusal = ask(2700).refusal
+    assert refusal is not None
+    needed = int(re.findall(r"bring (\d+) rows", refusal)[0])  # three million, where nobody seems to be left
+    assert needed < 50_000
+    assert ask(needed).refusal is None
 
 
 @pytest.mark.claim("counted_people.1")

@@ -107,6 +107,21 @@ def test_an_outcome_that_hardly_varies_is_refused_and_not_answered_with_nothing(
     assert "tell the rarest level or column apart" in release.refusal
 
 
+@pytest.mark.parametrize("people", [1400, 2000])
+def test_rows_to_bring_are_enough_for_what_answers_so_few(people: int) -> None:
+    """Blocks and the regression of all at once need other numbers of rows; what is named is enough."""
+
+    def ask(rows: int) -> Any:
+        draws = np.random.default_rng(6)
+        x = draws.normal(size=(rows, 3))
+        y = x @ [3.0, -2.0, 1.0] + draws.normal(size=rows)
+        return discreet.fit(LinearRegression(), x, y, epsilon=0.3, delta=1e-6, rng=Seeded(2))
+
+    refusal = ask(people).refusal
+    assert refusal is not None
+    assert ask(int(re.findall(r"bring (\d+) rows", refusal)[0])).refusal is None
+
+
 def test_rows_to_bring_for_a_rare_column_are_of_a_size_that_does() -> None:
     """One person in twelve has another number in one column, which the noise hides among so few."""
 

@@ -151,6 +151,10 @@ class CountedPeople:
             if self.size is not None:
                 check(found, size)
 
+    def _answers(self, size: int, fewest: int) -> None:
+        """Refused where so many would be, also by what answers for them, which may count them again."""
+        check(self.checked(size, fewest), size)
+
     def check_machine(self) -> None:
         """NoSandbox where this machine cannot make the sandbox asked for."""
         inner = self._possible()
@@ -184,7 +188,7 @@ class CountedPeople:
             self.check(people, fewest)
         except Refused:  # [counted_people.2]
             share = Fraction(max(fewest, likely), people)  # with the noise taken off there may be next to none
-            needed = people_needed(lambda size: self.check(size, max(1, math.floor(size * share)))) + self.caution
+            needed = people_needed(lambda size: self._answers(size, max(1, math.floor(size * share)))) + self.caution
             to_do = what_to_do(noisy, self.epsilon, needed, noisy=True, rows="people")
             more = "; merge rare levels, or leave rare columns out" if 2 * fewest < people else ""
             words = f"{', '.join(told or [f'{people} people'])}, about {needed} are needed: {to_do}{more}{self.advice}"

@@ -47,7 +47,7 @@ def test_a_fifth_of_the_entries_is_missing(name: str, relation: str, tmp_path: P
         terms: dict[str, Any] = {"budget": 9.0, "ledger": ":memory:", "neighbours": relation, "rng": Seeded(4)}
         with discreet.open(source, **terms) as session:
             asked = session.ask(function.__name__, "x", **how)
-        assert abs(float(asked) - truth) < 0.02 * truth  # type: ignore[arg-type]
+        assert abs(float(asked) - truth) < 0.02 * truth + 0.001  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("relation", ["add_or_remove", "replace"])

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')  # one more than cores: some tests wait
+WORKERS := $(shell $(PYTHON) -c 'import os; print(2 + (os.cpu_count() or 1))')  # two more than cores: a third of the time tests wait
 unexport PYTHONDONTWRITEBYTECODE  # images set it; compiled once, a process starts in a third of the time
 
 .DEFAULT_GOAL := help

@@ -5,7 +5,7 @@ import re
 import signal
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,8 @@ BLOCKS = ("fit", {"estimator": middle, "X": ["x"], "names": "number", "blocks": 
 DELTA = {"epsilon": 20.0, "delta": 1e-5}
 LABELS, TOWNS = {"label": ["no", "yes"]}, {"town": ["a", "b"]}
 CLUSTERS = {"clusters": "whole", "design": list(range(9))}
+STRATA = {"clusters": "whole", "strata": "label", "design": {"no": list(range(9)), "yes": list(range(9))}}
+TOWNS_DRAWN = {"levels": {"town": ["a", "b", "c"]}, **STRATA}
 FOLDED: dict[str, tuple[str, dict[str, Any]]] = {  # options that say how columns are read
     "formula": ("linear_regression", {"X": "y ~ x + C(town) + x:z", **DELTA}),
     "formula with weights": ("poisson_regression", {"X": "hits ~ x + C(label)", "weights": "whole", **DELTA}),
@@ -56,6 +58,12 @@ FOLDED: dict[str, tuple[str, dict[str, Any]]] = {  # options that say how column
     "pairs": ("synthetic", {"X": ["label", "town", "x"], "edges": {"x": [-2, -1, 0, 1, 2]}, **DELTA}),
     "weights": ("mean", {"x": "x", "weights": "hits", **MUCH}),
     "clusters": ("sum", {"x": "x", "weights": "hits", "bounds": (-3, 3), **CLUSTERS, **MUCH}),
+    "regression in clusters": ("linear_regression", {"X": ["x", "z"], "y": "y", **CLUSTERS, **DELTA}),
+    "formula in clusters": ("logistic_regression", {"X": "flag ~ z + C(town)", **TOWNS_DRAWN, **DELTA}),
+    "classes in clusters": (
+        "logistic_regression",
+        {"X": ["x", "z"], "y": "label", "classes": ["no", "yes"], "weights": "hits", **CLUSTERS, **DELTA},
+    ),
     "share of groups": ("proportion", {"x": "flag", "weights": "hits", "groupby": "town", "keys": ["a", "b"], **MUCH}),
 }
 PASSES: dict[str, tuple[tuple[str, dict[str, Any]], dict[str, Any], str]] = {  # and where a worker is killed
@@ -144,16 +152,29 @@ class Deadly:
     engine: Any
     mark: Path
     parents: int = 0  # which process is killed: that of the part, its parent, ...
-    at: str = "fold, cut"  # in which kinds of passes; the third is "make"
+    at: str = "fold, cut"  # in which kinds of passes; others are "make", "keep", and "again", over what was kept
+    kept: list[Any] = field(default_factory=list)
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         return self.engine.map(function, items)  # type: ignore[no-any-return]
 
     def fold(self, kernel: Callable[[Any], Any], merge: Callable[[Any, Any], Any], parts: Any) -> Any:
-        return self.engine.fold(self._deadly("fold", kernel), merge, parts)
+        kind = "again" if any(parts is one for one in self.kept) else "fold"
+        return self.engine.fold(self._deadly(kind, kernel), merge, parts)
 
     def exchange(self, cut: Callable[[Any], Any], make: Callable[[Any], Any], parts: Any, buckets: int) -> Any:
         return self.engine.exchange(self._deadly("cut", cut), self._deadly("make", make), parts, buckets)
+
+    @property
+    def room(self) -> int:
+        return self.engine.room  # type: ignore[no-any-return]
+
+    def keep(self, make: Callable[[Any], Any], parts: Any) -> Any:
+        self.kept.append(self.engine.keep(self._deadly("keep", make), parts))
+        return self.kept[-1]
+
+    def drop(self, kept: Any) -> None:
+        self.engine.drop(kept)
 
     def _deadly(self, kind: str, work: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return partial(dies_once, self.mark, self.parents, work) if kind in self.at else work

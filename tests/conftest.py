@@ -53,6 +53,17 @@ def compiled_at_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def one_process_beside() -> Iterator[None]:
+    """Blocks of people are fitted in one process beside the test's, not in one for each core: a fork of a process that
+    holds all tests takes long, and every core has a test."""
+    from discreet.engines.local import Local
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Local, "_count", lambda engine: 1 if engine.workers is None else engine.workers)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def words_now_and_then(request: pytest.FixtureRequest) -> Iterator[None]:
     """An audit compares what releases hold on every pair, and how they are told on one of eight; a study on all."""
     with pytest.MonkeyPatch.context() as patch:

@@ -98,14 +98,18 @@ def test_a_path_of_windows_is_an_address_that_sqlite_reads(tmp_path: Path) -> No
         assert read.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_where_a_fork_is_not_safe_tasks_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_a_fork_is_not_safe_processes_are_new_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("joblib")
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked on macOS"))
-    assert Local(workers=2).map(lambda item: (item, os.getpid()), [1, 2]) == [(1, os.getpid()), (2, os.getpid())]
+    (found,) = Local(workers=2).map(lambda item: (item, os.getpid()), [1])
+    assert found[0] == 1
+    assert found[1] != os.getpid()
 
 
-def test_on_windows_tasks_run_here(windows: list[int]) -> None:
-    assert Local().map(lambda item: item + 1, [1, 2]) == [2, 3]
+def test_without_joblib_tasks_run_here(windows: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "joblib.externals.loky", None)
+    assert Local().map(lambda item: (item + 1, os.getpid()), [1, 2]) == [(2, os.getpid()), (3, os.getpid())]
 
 
 def test_without_linux_there_is_no_sandbox_and_it_says_so(windows: list[int]) -> None:

@@ -2,14 +2,14 @@
 
 import random
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
 import cloudpickle
 
 from discreet.engines import messages
-from discreet.engines.exchanged import Bucket, made_of, segments_of
+from discreet.engines.exchanged import Bucket, kept_of, made_of, segments_of
 from discreet.engines.retried import Done, sealed
 from discreet.errors import BadInput
 
@@ -31,11 +31,14 @@ def as_data(found: Any) -> Any:
 
 @dataclass(frozen=True)
 class Unruly:
-    """`spoils` changes what reaches each bucket; `lost` are buckets that are never folded."""
+    """`spoils` changes what reaches each bucket; `lost` are buckets that are never folded. What is kept until it is
+    dropped is in `held`."""
 
     seed: int = 0
     spoils: Spoils | None = None
     lost: frozenset[int] = frozenset()
+    room: int = 0
+    held: list[list[Bucket]] = field(default_factory=list, compare=False)
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         return [sent(function)(item) for item in items]
@@ -47,6 +50,18 @@ class Unruly:
         if None in done:
             raise BadInput("a part of the table was lost")
         return reduce(merge, [one.found for one in done if one is not None]) if done else None
+
+    def keep(self, make: Callable[[Any], Any], parts: Any) -> list[Bucket]:
+        """Each part is made twice, in any order, and one is used."""
+        todo = [*enumerate(parts)] * 2
+        random.Random(self.seed + 2).shuffle(todo)
+        found = [Bucket(number, raw) for number, raw in {n: kept_of(sent(make), part) for n, part in todo}.items()]
+        self.held.append(found)
+        return found
+
+    def drop(self, kept: list[Bucket]) -> None:
+        self.held[:] = [one for one in self.held if one is not kept]
+        kept.clear()
 
     def exchange(
         self, cut: Callable[[Any], list[bytes]], make: Callable[[list[bytes]], Any], parts: Any, buckets: int

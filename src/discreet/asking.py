@@ -57,6 +57,7 @@ from discreet.tables.arranging import arranged, empty_columns, held, present, wh
 from discreet.tables.dates import as_dates, by_quantile, dated
 from discreet.tables.grouped_folds import by_members
 from discreet.tables.grouping import Grouping
+from discreet.tables.kept_rows import let_go
 from discreet.tables.streams import Stream
 from discreet.tables.table import OWNER, Table
 from discreet.tables.wanted import Terms, Wanted, told_missing, wanted
@@ -249,7 +250,10 @@ class Question:
         folds = self._streams and kept
         about: dict[str, Any] = {"where": self.where, "rules": self.wanted.rules}
         if folds and (far := table.rows(wants, person=person, **about)) is not None:
-            return self._answered(far, table, rng)
+            try:
+                return self._answered(far, table, rng)
+            finally:
+                let_go(far)  # [kept_rows.2]
         found = table.columns(wants, **about, **whose)
         if not folds:  # whether it is long may be private: nobody is refused for it
             found = {name: held(values) for name, values in found.items()}

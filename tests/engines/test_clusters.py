@@ -1,6 +1,8 @@
 """Answers on Dask and Spark are those of this machine, to the last digit; what fails there tells nothing."""
 
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -31,9 +33,15 @@ from discreet.engines import Spark, engine_of
 from discreet.engines.retried import TRIES
 from discreet.engines.spark import check_java
 from discreet.engines.spark_watch import LOOKS
-from discreet.errors import BadInput
+from discreet.errors import BadInput, NotAnswered
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+
+
+KEPT: dict[str, tuple[str, dict[str, Any]]] = {  # many passes
+    "logistic": ("logistic_regression", {"X": ["x", "z"], "y": "flag", "epsilon": 20.0, "delta": 1e-5}),
+    "kmeans": ("kmeans", {"X": ["x", "z"], "k": 2, "where": "whole > 2", "epsilon": 20.0}),
+}
 
 
 @pytest.fixture(scope="module", params=["dask", "spark"])
@@ -241,6 +249,57 @@ def test_a_worker_that_is_killed_in_any_kind_of_pass_changes_nothing(
     deadly = Deadly(engine, tmp_path / "mark", at=at)
     assert asked(folder, deadly, *question, **options) == asked(folder, None, *question, **options)
     assert deadly.mark.exists()
+
+
+@pytest.mark.engines
+@pytest.mark.claim("kept_rows.1")
+@pytest.mark.parametrize("at", ["keep", "again"])
+@pytest.mark.parametrize("kind", KEPT)
+def test_a_worker_that_is_killed_loses_what_it_kept_and_changes_nothing(
+    kind: str, at: str, engine: Any, tmp_path: Path
+) -> None:
+    there, here = framed(engine)
+    deadly = Deadly(engine, tmp_path / "mark", at=at)
+    assert asked(there, deadly, *KEPT[kind]) == asked(here, None, *KEPT[kind])
+    assert deadly.mark.exists()
+    assert remembered(engine) == 0
+
+
+def remembered(engine: Any) -> int:
+    """What the cluster still has of earlier questions; it may take a moment to hear that nobody wants it."""
+    for _ in range(100):
+        if isinstance(engine, Spark):
+            left = int(engine.session.sparkContext._jsc.getPersistentRDDs().size())
+        else:
+            left = engine.client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+        if not left:
+            break
+        time.sleep(0.1)
+    return left
+
+
+@dataclass(frozen=True)
+class Breaking(Deadly):
+    """A pass over what was kept fails for good."""
+
+    def fold(self, kernel: Callable[[Any], Any], merge: Callable[[Any, Any], Any], parts: Any) -> Any:
+        again = any(parts is one for one in self.kept)
+        return self.engine.fold(quotes if again else kernel, merge, parts)
+
+
+@pytest.mark.engines
+@pytest.mark.claim("kept_rows.2")
+def test_nothing_is_kept_when_a_question_is_over(engine: Any, tmp_path: Path) -> None:
+    there, here = framed(engine)
+    for question in KEPT.values():
+        assert asked(there, engine, *question) == asked(here, None, *question)
+        assert remembered(engine) == 0
+        broken = Breaking(engine, tmp_path / "mark", at="")
+        with pytest.raises(NotAnswered) as error:
+            asked(there, broken, *question)
+        assert "4711" not in f"{error.value}{error.value.__cause__}{error.value.__context__}"
+        assert broken.kept
+        assert remembered(engine) == 0
 
 
 @pytest.mark.engines

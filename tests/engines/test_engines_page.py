@@ -23,8 +23,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "engines.md"
 class Watched:
     """An engine that knows whether rows were brought here."""
 
+    room = 2**31
+
     def __init__(self) -> None:
         self.engine, self.collected, self.passes = Local(0), False, 0
+        self.keep, self.drop = self.engine.keep, self.engine.drop
 
     def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
         return list(self.engine.map(function, items))

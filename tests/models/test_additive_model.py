@@ -17,7 +17,7 @@ from discreet.models import binned_scores
 from discreet.models.additive_bands import ShapesSpread
 from discreet.models.additive_model import ROUNDS, AdditiveModel
 from discreet.models.additive_rounds import Rounds
-from discreet.models.binned_scores import FAR, ONE, STEPS, scored
+from discreet.models.binned_scores import FAR, ONE, STEPS, binned, scored
 from discreet.models.column_bins import Meeting
 from discreet.noise.randomness import Seeded
 from discreet.privacy.guarantee import Neighbours
@@ -58,7 +58,8 @@ def sums(rows: list[Any], base: int = 0, shapes: Any = None) -> Any:
     """What the kernel sees: by columns residuals, then slopes."""
     columns = {str(place): list(one) for place, one in enumerate(zip(*rows, strict=True))}
     shapes = [np.zeros(width, dtype=np.int64) for width in WIDTHS] if shapes is None else shapes
-    return scored(iter([columns]), sides=LISTED, classes=CLASSES, base=base, shapes=shapes)
+    cells = binned(columns, sides=LISTED, classes=CLASSES)
+    return scored(iter([cells]), base=base, shapes=shapes, classes=len(CLASSES))
 
 
 @pytest.mark.claim("column_bins.1")

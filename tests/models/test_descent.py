@@ -69,7 +69,7 @@ def test_every_draw_is_in_the_loss(family: str, relation: Neighbours) -> None:
 
 @pytest.mark.claim("glm_stages.4")
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
-@pytest.mark.parametrize(("features", "share"), [(2, Fraction(16, 25)), (9, Fraction(1, 2))])
+@pytest.mark.parametrize(("features", "share"), [(2, Fraction(3, 5)), (9, Fraction(1, 2))])
 def test_a_tilted_minimum_has_its_part_of_epsilon(epsilon: float, features: int, share: Fraction) -> None:
     loss = Descent(Features(tuple("abcdefghi"[:features])), epsilon, 1e-6, tilted=True, neighbours=ADD).loss
     pure = [part for part in atoms(loss) if isinstance(part, Approximate)]
@@ -247,19 +247,19 @@ def step_of(value: Any, information: np.ndarray, *, score_noise: float, lean: fl
 
 @pytest.mark.claim("descent.4")
 @pytest.mark.parametrize("many", [1, 3, 10])
-@pytest.mark.parametrize("unlikely", [0.01, 0.05])
-def test_few_slopes_predict_worse_than_none(many: int, unlikely: float) -> None:
-    """To second order, of 20,000 normal errors each, whatever the slopes: .01 or .05 where there are none, and at most
-    .1 anywhere (.059 to .093 of 200,000), but for a chance of 1e-9; and long slopes are shown whole."""
+@pytest.mark.parametrize(("unlikely", "most"), [(0.01, 0.035), (0.05, 0.105), (0.1, 0.17)])
+def test_few_slopes_predict_worse_than_none(many: int, unlikely: float, most: float) -> None:
+    """To second order, of 20,000 normal errors each, whatever the slopes: not more than told where there are none, and
+    than the most anywhere (.027, .093 and .158 of 200,000), but for a chance of 1e-5; long slopes are shown whole."""
     draw = np.random.default_rng(0)
-    for length in (0.0, 1.0, 2.0, 3.0, 8.0):
+    for length in (0.0, 1.0, 2.0, 3.0, 12.0):
         true = np.append(length, np.zeros(many - 1))
         found = true + draw.normal(size=(20_000, many))
         parts = np.array([safe_part(one, np.ones(many), unlikely) for one in np.linalg.norm(found, axis=1).tolist()])
         gain = 2 * parts * (found @ true) - parts**2 * (found**2).sum(axis=1)
         worse = float((gain < 0).mean())
-        assert worse <= (unlikely + 0.01 if not length else 0.105)
-        assert length < 8 or (parts == 1).mean() > 0.98
+        assert worse <= (unlikely + 0.012 if not length else most)
+        assert length < 12 or (parts == 1).mean() > 0.98
 
 
 @pytest.mark.claim("descent.4")
@@ -274,9 +274,9 @@ def test_errors_are_taken_for_slopes_as_seldom_as_told(variances: list[float]) -
 
 @pytest.mark.claim("descent.4")
 def test_the_part_of_slopes_by_noise_and_by_sampling() -> None:
-    """Sampling errors count as far as the noise is as large; an intercept is at its best with none and with all."""
+    """All where the noise is the smaller part of the errors."""
     information = np.diag([100.0, 100.0])
-    for noise, variance in ((20.0, 1 + 4.0), (5.0, 0.25 * 1 + 0.25), (0.0, 0.0)):
+    for noise, variance in ((20.0, 1 + 4.0), (9.0, 0.0), (0.0, 0.0)):
         for slope in (0.01, 0.25, 0.6, 3.0):
             found = step_of([0.3, slope], information, score_noise=noise)
             part = safe_part(10 * slope, np.array([variance]), 0.05)

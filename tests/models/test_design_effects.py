@@ -15,7 +15,7 @@ from discreet.audit.replay import drawn, itemised
 from discreet.errors import BadInput
 from discreet.models import design_effects
 from discreet.models.descent import Descent
-from discreet.models.design_effects import GROUPS, Between, in_groups, listed_only
+from discreet.models.design_effects import GROUPS, Between, in_clusters, in_groups
 from discreet.models.features import Features
 from discreet.models.least_squares import LeastSquares
 from discreet.plan.plan_file import PlannedRelease
@@ -114,9 +114,10 @@ def test_whoever_is_in_no_cluster_does_not_count() -> None:
     rows[::5, -1] = 2.0
     answers.add(repr(made("linear", epsilon=4.0, neighbours=ADD).release(rows, Seeded(1)).value))
     assert len(answers) == 1
-    kept, places = listed_only(rows)
-    assert kept.shape == (3000, 2)
-    assert np.array_equal(places, rows[:, -1])
+    found = in_clusters(rows, ready=np.negative)
+    assert found["rows"].shape == (3000, 2)
+    assert np.isnan(found["rows"][~(rows[:, -1] >= 0)]).all()
+    assert np.array_equal(found["places"], rows[:, -1], equal_nan=True)
 
 
 @pytest.mark.claim("design_effects.2")

@@ -103,7 +103,7 @@ def test_a_minimum_is_the_same_however_rows_are_cut(framing: bool) -> None:
         pieces = [order[start:end] for start, end in itertools.pairwise([0, *ends, 20_000])]
         rows = Stream(20_000, lambda pieces=pieces: iter(pieces), kind=np.int64)  # type: ignore[misc]
         prepare = partial(_chosen, kinds=kinds, like=held.rows)
-        far = replace(held, rows=FarPrepared(rows, prepare, prepare(np.empty(0, dtype=np.int64))))
+        far = replace(held, rows=FarPrepared.of(rows, prepare, prepare(np.empty(0, dtype=np.int64))))
         assert (far.reach, far.size, far.tolerance) == (held.reach, held.size, held.tolerance)
         assert far.gradient(whole)[0].tolist() == held.gradient(whole)[0].tolist()
         assert far.hessian(w).tolist() == held.hessian(w).tolist()

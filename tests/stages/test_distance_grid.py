@@ -61,9 +61,10 @@ def test_counts_beyond_an_edge_are_exact() -> None:
     for edge in (0.0, 2.0**-1000, 0.5, 1.03125, 7.25, 2.0**900):
         found = int(np.count_nonzero(distances > edge)), int(np.count_nonzero(distances < -edge))
         assert table.beyond(edge) == found
-    wide = table.sides(3)
-    assert wide.sum() == len(rows)
-    assert wide[0, (1023 << 3) + 2] == np.count_nonzero((distances > 1.125) & (distances <= 1.25))
+    up, down = table.farther(3, 2047 << 3)
+    for place in (0, 8 * 400 + 3, (1023 << 3) - 5, (1023 << 3) + 2, 1030 << 3, (2047 << 3) - 1):
+        assert (up[place], down[place]) == table.beyond(distance_grid.edge(place))
+    assert len(up) == len(down) == 2047 << 3
 
 
 def exact_u(value: float, centre: float, radius: float) -> tuple[Fraction, Fraction]:

@@ -139,6 +139,7 @@ def _sums(rows, led, centre, per, whole, edge, radius, shape, scale, first, seco
         _see(rows, start, count, led, centre, per, whole, edge, entries, seen, lost)
         _long(seen, count, total)
         _factors(total, lost, count, radius, shape, scale, factor)
+        factor[count:] = 0.0  # of rows beyond the end
         for i in range(len(seen)):
             words = np.int64(0)
             for r in range(BLOCK):
@@ -171,6 +172,7 @@ def _fourths(rows, led, centre, per, whole, edge, one, other, radius, shape, sca
         for r in range(count):
             total[r] = np.sqrt(total[r])
         _factors(total, lost, count, radius, shape, scale, factor)
+        factor[count:] = 0.0  # of rows beyond the end
         for pair in range(len(one)):
             i, k, words = one[pair], other[pair], np.int64(0)
             for r in range(BLOCK):

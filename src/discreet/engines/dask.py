@@ -11,7 +11,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeVar
 
-from discreet.engines.exchanged import Bucket, Segments, made_of, segments_of
+from discreet.engines.exchanged import ROOM, Bucket, Segments, check_room, kept_of, made_of, segments_of
 from discreet.engines.retried import LOST, TRIES, Done, folded, sealed
 from discreet.errors import BadInput
 from discreet.privacy.exact import is_number
@@ -38,6 +38,7 @@ class Dask:
     `limit` is how many seconds may pass in which no part is finished. Those that are missing then count as failed, and
     are worked on again, three times in all: a worker that is lost is not waited for. A cluster that has no worker at
     all is waited for once: when a table is opened, before anything is charged, and when the last worker is lost.
+    `room` is how many bytes of prepared rows all workers together keep at most until an answer is there.
 
     >>> from dask.distributed import Client  # doctest: +SKIP
     >>> with Client("tcp://scheduler:8786") as client:  # doctest: +SKIP
@@ -46,8 +47,10 @@ class Dask:
 
     client: Any
     limit: float = LIMIT
+    room: int = ROOM
 
     def __post_init__(self) -> None:
+        check_room(self.room)
         if not all(callable(getattr(self.client, name, None)) for name in ("submit", "map", "compute", "cancel")):
             raise BadInput(
                 f"the client is of type {type(self.client).__name__}; give a dask.distributed.Client that is connected"
@@ -107,6 +110,19 @@ class Dask:
             return dict(zip(made, numbers, strict=True))
 
         return [_Kept(*found) for found in enumerate(self._ended(begin, buckets))]
+
+    def keep(self, make: Callable[[Any], Any], parts: Iterable[Any]) -> "list[_Kept]":
+        """What `make` makes of each part: kept on the workers, as parts. A lost one is made again, as above."""
+        todo = list(parts)
+        return [
+            _Kept(*one) for one in enumerate(self._ended(partial(self._begun, partial(kept_of, make), todo), len(todo)))
+        ]
+
+    def drop(self, kept: "list[_Kept]") -> None:
+        """Let go of what was kept."""
+        with suppress(Exception):  # a client that is closed has let go of it
+            self.client.cancel([one.made for one in kept], force=True)
+        kept.clear()
 
     def opened(self, frame: Any) -> "_Frame | None":
         """A data frame of Dask, ready to be read in parts; None for anything else."""

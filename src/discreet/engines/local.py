@@ -1,8 +1,9 @@
-"""This machine's processors: a few forked processes that work through small tasks, and survive each other.
+"""This machine's processors: a few processes that work through small tasks, and survive each other.
 
 A task that takes its process down with it (a crash in compiled code, a kill for want of memory) is lost alone: it comes
-back as LOST, and whoever asked decides. Ctrl-C ends all of them before it is passed on. Where there is no fork that is
-safe (Windows, macOS), or workers=0, tasks run here, one after another. What other people's code prints, logs or warns
+back as LOST, and whoever asked decides. Ctrl-C ends all of them before it is passed on. Processes are forked; where no
+fork is safe (Windows, macOS) they are new ones, of `spawned`, and passes over tables are made here. With workers=0, or
+where new processes cannot be had, tasks run here, one after another. What other people's code prints, logs or warns
 of may depend on somebody's row: `silence` and `hushed` show it nowhere.
 """
 
@@ -20,16 +21,20 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from typing import Any, Final, TypeVar
 
+from discreet.engines.exchanged import ROOM, Bucket, check_room, kept_of
 from discreet.engines.retried import Done, folded, sealed
+from discreet.engines.spawned import spawned
 from discreet.errors import BadInput
 from discreet.privacy.exact import is_number
 
 R = TypeVar("R")
 LOST: Final = None  # what a task that died returns
+OURS: Final = "discreet."
 PATIENCE: Final = 2.0  # seconds after which a run is long enough for a progress bar
 
 
@@ -37,14 +42,17 @@ PATIENCE: Final = 2.0  # seconds after which a run is long enough for a progress
 class Local:
     """Processes on this machine; `workers` is how many, by default one a processor.
 
-    `limit` is how many seconds a task may take before its process is ended, and the task is LOST.
+    `limit` is how many seconds a task may take before its process is ended, and the task is LOST. `room` is how many
+    bytes of prepared rows are kept at most until an answer is there; with 0 each pass reads the files.
     """
 
     workers: int | None = None
     progress: bool = True
     limit: float | None = None
+    room: int = ROOM
 
     def __post_init__(self) -> None:
+        check_room(self.room)
         whole = isinstance(self.workers, int) and not isinstance(self.workers, bool) and self.workers >= 0
         if self.workers is not None and not whole:
             raise BadInput(
@@ -57,23 +65,46 @@ class Local:
         """function(item) for each item, in order; LOST where a process died."""
         todo = list(items)
         count = min(self._count(), len(todo))
-        if count == 0 or not _can_fork():
-            return [function(item) for item in todo]
-        return _forked(function, todo, count, self)
+        if count and _can_fork():
+            return _forked(function, todo, count, self)
+        if count:
+            with _bar(len(todo), self.progress) as advance:
+                done = spawned(function, todo, count, self.limit, advance)
+            if done is not None:
+                return [LOST if one is None else one.found for one in done]
+        return [function(item) for item in todo]
 
     def fold(self, kernel: Callable[[Any], R], merge: Callable[[R, R], R], parts: Iterable[Any]) -> R | None:
-        """The kernel of every part, merged; a part whose process died is worked on again. [retried.1]"""
-        todo = list(parts)
+        """The kernel of every part, merged; a part whose process died is worked on again. Where there is no fork, here:
+        a pass is over before new processes have started, and its kernel is our own. [retried.1]"""
+        todo, engine = list(parts), self if _can_fork() else replace(self, workers=0)
 
         def run(numbers: list[int]) -> Iterator[tuple[int, Done | None]]:
-            return zip(numbers, self.map(partial(sealed, kernel), [todo[number] for number in numbers]), strict=True)
+            return zip(numbers, engine.map(partial(sealed, kernel), [todo[number] for number in numbers]), strict=True)
 
         return folded(run, len(todo), merge)
+
+    def keep(self, make: Callable[[Any], Any], parts: Iterable[Any]) -> list[Bucket]:
+        """What `make` makes of each part, kept in this process, as parts. [retried.1]"""
+        found = self.fold(partial(_numbered, make), _either, enumerate(parts)) or {}
+        return [Bucket(number, raw) for number, raw in sorted(found.items())]
+
+    def drop(self, kept: list[Bucket]) -> None:
+        """Let go of what was kept."""
+        kept.clear()
 
     def _count(self) -> int:
         if self.workers is not None:
             return self.workers
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _numbered(make: Callable[[Any], Any], part: tuple[int, Any]) -> dict[int, bytes]:
+    return {part[0]: kept_of(make, part[1])}
+
+
+def _either(one: dict[int, bytes], other: dict[int, bytes]) -> dict[int, bytes]:
+    return one | other
 
 
 def _can_fork() -> bool:
@@ -96,6 +127,7 @@ def _forked(function: Callable[[Any], Any], todo: Sequence[Any], count: int, eng
     results: list[Any] = [LOST] * len(todo)
     waiting = list(range(len(todo)))[::-1]
     workers: list[_Worker] = []
+    loaded = set[str]()
     try:
         with _bar(len(todo), engine.progress) as advance:
             while waiting or any(worker.item is not None for worker in workers):
@@ -115,7 +147,8 @@ def _forked(function: Callable[[Any], Any], todo: Sequence[Any], count: int, eng
                         workers.remove(worker)
                         _end(worker)
                     else:
-                        results[worker.item] = pickle.loads(message)  # noqa: S301  trusted code: our own child
+                        results[worker.item], more = pickle.loads(message)  # noqa: S301  trusted code: our own child
+                        loaded |= more
                         worker.item = None
                     advance()
                 late = time.monotonic() - engine.limit if engine.limit is not None else -1.0
@@ -127,6 +160,9 @@ def _forked(function: Callable[[Any], Any], todo: Sequence[Any], count: int, eng
         with _uninterrupted():
             for worker in workers:
                 _end(worker)
+    for name in loaded - set(sys.modules):  # compiled passes, say: the next children need not load them again
+        with suppress(ImportError):
+            import_module(name)
     return results
 
 
@@ -168,8 +204,11 @@ def _work(function: Callable[[Any], Any], todo: Sequence[Any], orders: int, resu
         os.dup2(nothing, stream)
     sys.stdout = sys.stderr = open(nothing, "w", closefd=False)  # noqa: SIM115  a notebook's are no descriptors
     _one_thread()
+    before = set(sys.modules)
     while order := os.read(orders, 8):
-        message = pickle.dumps(function(todo[struct.unpack("<q", order)[0]]))
+        found = function(todo[struct.unpack("<q", order)[0]])
+        more = {name for name in set(sys.modules) - before if name.startswith(OURS)}
+        message = pickle.dumps((found, more))
         view = memoryview(struct.pack("<q", len(message)) + message)
         while view:
             view = view[os.write(results, view) :]

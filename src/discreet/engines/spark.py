@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial, reduce
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from weakref import finalize
 
-from discreet.engines.exchanged import Bucket, made_of, segments_of
+from discreet.engines.exchanged import ROOM, Bucket, check_room, kept_of, made_of, segments_of
 from discreet.engines.messages import received, sent
 from discreet.engines.retried import LOST, TRIES, Done, folded, sealed
 from discreet.engines.spark_watch import watched
@@ -27,6 +29,7 @@ from discreet.privacy.exact import is_number
 R = TypeVar("R")
 SCHEMA: Final = "number long, found binary"
 SEGMENTS: Final = "bucket long, segment binary"
+LONG: Final = 2**26  # bytes of an entry: of a longer one Java, and Arrow, have their limits
 JAVA: Final = 17
 LIMIT: Final = 600.0
 LONGEST: Final = 1e6  # seconds
@@ -49,7 +52,8 @@ class Spark:
 
     `limit` is how many seconds may pass in which no task ends: first an empty one, before anything is charged; later
     those that work on parts, which then count as failed and are worked on again, three times in all. Spark itself waits
-    for executors for as long as there are none.
+    for executors for as long as there are none. `room` is how many bytes of prepared rows all executors together keep
+    at most until an answer is there.
 
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
     >>> spark = SparkSession.builder.getOrCreate()  # doctest: +SKIP
@@ -58,9 +62,11 @@ class Spark:
 
     session: Any
     limit: float = LIMIT
+    room: int = ROOM
     ready: list[bool] = field(default_factory=list, repr=False, compare=False)  # one entry, when an executor answered
 
     def __post_init__(self) -> None:
+        check_room(self.room)
         if not (is_number(self.limit) and 0 < self.limit <= LONGEST):
             raise BadInput(
                 f"limit is {self.limit!r}; give the seconds to wait for an executor, above 0 and at most {LONGEST:.0f}"
@@ -127,6 +133,23 @@ class Spark:
         cutting = partial(_cut, read, partial(segments_of, cut, buckets))
         together = frame.mapInArrow(cutting, SEGMENTS).repartition(buckets, "bucket")
         return _Kept.of(together.mapInArrow(partial(_made, partial(made_of, make)), SCHEMA))
+
+    def keep(self, make: Callable[[Any], Any], parts: Any) -> "_Kept | None":
+        """What `make` makes of each partition of a frame: kept in the executors' memory alone, as parts. What does not
+        fit there, or is lost with an executor, Spark makes again when it is asked for. Files are read by our own
+        readers, sooner than Java hands over what it holds: nothing is kept of them."""
+        from pyspark import StorageLevel
+
+        if not isinstance(parts, _Partitions | _Kept):
+            return None
+        frame, read = parts.frame, parts.read
+        return _Kept.of(
+            frame.mapInArrow(partial(_remade, read, partial(kept_of, make)), SCHEMA), StorageLevel.MEMORY_ONLY
+        )
+
+    def drop(self, kept: "_Kept") -> None:
+        """Let go of what was kept."""
+        _let_go(kept.frame)
 
     def opened(self, frame: Any) -> "_Frame | None":
         """A data frame of Spark, ready to be read in parts; None for anything else."""
@@ -252,9 +275,9 @@ class _Kept:
     frame: Any
 
     @classmethod
-    def of(cls, frame: Any) -> "_Kept":
+    def of(cls, frame: Any, *level: Any) -> "_Kept":
         """Made when they are first used, and kept then."""
-        found = cls(frame.persist())
+        found = cls(frame.persist(*level))
         finalize(found, _let_go, found.frame).atexit = False
         return found
 
@@ -301,14 +324,20 @@ def _partition(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
 
 
 def _buckets(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
-    for number, raw in _pairs(batches):
-        yield number, Bucket(number, raw)
+    for number, pieces in groupby(_pairs(batches), itemgetter(0)):
+        yield number, Bucket(number, b"".join(raw for _, raw in pieces))
 
 
 def _cut(read: Read, work: Callable[[Any], list[bytes | None]], batches: Iterator[Any]) -> Iterator[Any]:
     for _, part in read(batches):
         for bucket, segment in enumerate(work(part)):
             yield _row(bucket, segment, ("bucket", "segment"))
+
+
+def _remade(read: Read, work: Callable[[Any], bytes], batches: Iterator[Any]) -> Iterator[Any]:
+    for number, part in read(batches):
+        raw = work(part)
+        yield from (_row(number, raw[start : start + LONG]) for start in range(0, len(raw), LONG))
 
 
 def _made(make: Callable[[list[bytes | None]], bytes], batches: Iterator[Any]) -> Iterator[Any]:

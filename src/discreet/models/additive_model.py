@@ -47,7 +47,7 @@ from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.errors import BadInput
 from discreet.models.additive_bands import ShapesSpread
 from discreet.models.additive_rounds import Rounds
-from discreet.models.binned_scores import ONE, STEPS, scored
+from discreet.models.binned_scores import CELL, ONE, STEPS, binned, scored
 from discreet.models.column_bins import (
     Meeting,
     Side,
@@ -71,7 +71,8 @@ from discreet.privacy.value_shapes import Shapes
 from discreet.stages.octaves import column_cost
 from discreet.statistics.histogram import MOST_PEOPLE, Categories
 from discreet.tables.entries import by_name, public_size
-from discreet.tables.streams import added, column_of, fold
+from discreet.tables.kept_rows import kept
+from discreet.tables.streams import added, column_of, each, fold
 from discreet.worlds.assumptions import About, Expected, World
 
 ROUNDS: Final = 12
@@ -171,14 +172,16 @@ class AdditiveModel:
             noise=self.noise("round"),
             many=ROUNDS,
         )
-        kernel = partial(partial, scored, sides=sides, classes=self.classes)
+        cells = each(partial(binned, sides=tuple(sides), classes=self.classes), columns, dict)
+        cells, many = kept(cells, CELL * (len(sides) + 1)), len(self.classes)
         for _ in range(ROUNDS):
-            rounds.take(*self._sums(kernel(base=rounds.base, shapes=rounds.shapes), columns, "round", rng))
+            kernel = partial(scored, base=rounds.base, shapes=rounds.shapes, classes=many)
+            rounds.take(*self._sums(kernel, cells, "round", rng))
             if rounds.seen < SEEN * rounds.seen_noise:  # [additive_model.2]
                 few = "hardly anybody is in a listed class, beside the noise; list other classes, bring more rows, or "
                 return replace(blank, refusal=f"{few}ask for a larger epsilon")
         base, shapes = rounds.result()
-        last = self._sums(kernel(base=base, shapes=shapes), columns, "last", rng)
+        last = self._sums(partial(scored, base=base, shapes=shapes, classes=many), cells, "last", rng)
         levels, measured = levels_of(sides)
         cells = np.concatenate(shapes) / STEPS
         value = Shapes(self.classes.names, self.names, levels, measured, cells, base / STEPS)
@@ -190,10 +193,10 @@ class AdditiveModel:
         """The deviation of the noise on each sum of residuals: public."""
         return float(root_above(self.moved) / exact(self.stages.part(stage, Gaussian).mu))
 
-    def _sums(self, kernel: Any, columns: Any, stage: str, rng: Randomness) -> tuple[Floats, Floats]:
+    def _sums(self, kernel: Any, cells: Any, stage: str, rng: Randomness) -> tuple[Floats, Floats]:
         """Residuals and p (1 - p), added up in each bin, with noise. [additive_model.1]"""
         cost = self.stages.part(stage, Gaussian)
-        found = fold(kernel, added, columns)  # [binned_scores.2]
+        found = fold(kernel, added, cells)  # [binned_scores.2]
         grid, most = _grid(exact(cost.mu), self.moved), MOST_PEOPLE * ONE
         steps = np.clip(found, -most, most) * (grid.steps(1) // ONE)
         blurred = rng.blur(steps, sensitivity=root_above(self.moved) * grid.steps(1), cost=cost)  # [additive_model.1]

@@ -21,6 +21,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.models.column_bins import Integers, Meeting
 from discreet.privacy.value_shapes import LIMIT
@@ -28,6 +29,7 @@ from discreet.statistics.histogram import Categories
 
 ONE: Final = 2**16  # whole numbers for a residual of 1
 STEPS: Final = 2**10  # for log odds of 1
+CELL: Final = 4  # bytes of the number of a bin
 FAR: Final = int(LIMIT) * STEPS
 
 
@@ -40,27 +42,32 @@ def table() -> tuple[Integers, Integers]:
     return chances, np.minimum(2 * chances * (ONE - chances) // ONE, left)  # [binned_scores.1]
 
 
+def binned(
+    piece: Mapping[str, Any], *, sides: Sequence[Categories | Meeting], classes: Categories
+) -> dict[str, npt.NDArray[np.int32]]:
+    """Of some rows the bin of each column, by place, and last the number of the class."""
+    return {
+        place: side.indices(one).astype(np.int32)
+        for (place, one), side in zip(piece.items(), (*sides, classes), strict=True)
+    }
+
+
 def scored(
-    given: Iterator[Mapping[str, Any]],
-    *,
-    sides: Sequence[Categories | Meeting],
-    classes: Categories,
-    base: int,
-    shapes: Sequence[Integers],
+    given: Iterator[Mapping[str, npt.NDArray[np.int32]]], *, base: int, shapes: Sequence[Integers], classes: int
 ) -> Integers:
-    """A kernel: residuals by the bins of each column, then slopes by the same. [binned_scores.1]"""
+    """A kernel of rows as `binned` has them: residuals by the bins of each column, then slopes by the same.
+    [binned_scores.1]"""
     chances, slopes = table()
     total = np.zeros(2 * sum(map(len, shapes)), dtype=np.int64)
     for piece in given:
-        *columns, outcome = piece.values()
-        whose = classes.indices(outcome)
-        listed = whose < len(classes)
-        cells = [side.indices(one)[listed] for side, one in zip(sides, columns, strict=True)]
+        *columns, whose = piece.values()
+        listed = whose < classes
+        cells = [cell[listed] for cell in columns]
         odds = np.full(int(listed.sum()), base, dtype=np.int64)
         for cell, shape in zip(cells, shapes, strict=True):
             odds += shape[cell]
         at = np.clip(odds, -FAR, FAR) + FAR
-        residuals, steep = whose[listed] * ONE - chances[at], slopes[at]
+        residuals, steep = whose[listed].astype(np.int64) * ONE - chances[at], slopes[at]
         found = [
             np.bincount(cell, weights=weights, minlength=len(shape))
             for weights in (residuals, steep)

@@ -28,14 +28,13 @@ from discreet.subsample.fit_request import planned
 Array = np.ndarray[Any, Any]
 PULLED: Final = 0.25  # of the last step: what rows pulled in H may do to it
 Model = TypeVar("Model", Coefficients, ClassCoefficients)
-ALONG: Final = 1.645  # deviations of errors along the slopes as they were found: one in 20 is larger
 WEIGHED: Final = "(rows far out weigh less, by their features)"
 
 
 class Scored(NamedTuple):
-    """Rows, how they are seen as scores, how long these are, how many were cut, and what one stands for."""
+    """What was made of rows, how they are seen as scores, how long these are, how many are cut, what one stands for."""
 
-    rows: Any
+    ready: Callable[[Any], Any]
     seen: Seen
     lengths: Tail
     cut: float
@@ -98,36 +97,40 @@ class NewtonStep:
         outcomes keep their mean: by the information, and to one order more as linear parts lose their spread.
         [descent.4]"""
         found = self.value.copy()
-        found[first:] *= part
+        found[first:] = part * found[first:] + 0.0  # no zero is negative
         if first:
-            information = np.linalg.pinv(self.way @ self.inverse @ self.way.T, hermitian=True)
-            across, rest = information[0] / information[0, 0], self.value[first:] * (1 - part)
-            square = rest @ (information[first:, first:] / information[0, 0] - np.outer(across, across)[1:, 1:]) @ rest
-            found[0] += across[1:] @ rest - self.lean / 2 * square
+            left = (1 - part) * self.value[first:] / self.spans[first:]
+            way = self.way[first:] / self.spans[first:, None]
+            information, across = self._of_slopes(first), self.way[0] @ self.inverse @ way.T
+            constant = max(float(self.way[0] @ self.inverse @ self.way[0] - across @ information @ across), 0.0)
+            found[0] -= across @ information @ left + self.lean / 2 * constant * (left @ information @ left)
         return found
 
+    def _of_slopes(self, first: int) -> Array:
+        """The information of the coefficients from the `first` on, in deviations of the outcome."""
+        way = self.way[first:] / self.spans[first:, None]
+        return np.linalg.pinv(way @ self.inverse @ way.T, hermitian=True)
+
     def useful_part(self, first: int, unlikely: float) -> float:
-        """The part of the coefficients from the `first` on that is shown. Sampling errors count as far as the noise is
-        as large. [descent.4]"""
+        """The part of the coefficients from the `first` on that is shown: all where errors of sampling are larger than
+        those of the noise. [descent.4]"""
         way = self.way[first:] / self.spans[first:, None]
         slopes = self.value[first:] / self.spans[first:]
-        values, vectors = np.linalg.eigh(np.linalg.pinv(way @ self.inverse @ way.T, hermitian=True))
+        values, vectors = np.linalg.eigh(self._of_slopes(first))
         root = (vectors * np.sqrt(np.maximum(values, 0.0))).T  # its length is twice the log-likelihood explained
         sampling, noise = (root @ way @ part @ way.T @ root.T for part in self.covariances)
-        errors = noise + sampling * min(1.0, float(np.trace(noise)) / max(float(np.trace(sampling)), 1e-300))
-        return safe_part(float(np.linalg.norm(root @ slopes)), np.linalg.eigvalsh(errors), unlikely)
+        if not np.trace(noise) > np.trace(sampling):
+            return 1.0
+        return safe_part(float(np.linalg.norm(root @ slopes)), np.linalg.eigvalsh(noise + sampling), unlikely)
 
 
-def safe_part(length: float, variances: Array, unlikely: float, drawn: float = 1.0) -> float:
+def safe_part(length: float, variances: Array, unlikely: float) -> float:
     """The part, at most 1, of coefficients of this `length` that is shown: none of those that errors with these
     variances along axes exceed with a chance that is not below `unlikely`, by a gamma distribution with the mean and
-    variance of their square; of others as much as an error along them may leave. `drawn` is how much of them a ridge
-    left. [descent.4]
+    variance of their square; of others as much as an error along them may leave. [descent.4]
 
     >>> [round(safe_part(length, np.ones(3), 0.01), 2) for length in (3.3, 3.4, 4.0, 4.3)]
-    [0.0, 0.69, 0.93, 1.0]
-    >>> round(safe_part(3.4, np.ones(3), 0.01, 0.8), 2), safe_part(0.1, np.zeros(3), 0.01)
-    (0.86, 1.0)
+    [0.0, 0.29, 0.59, 0.7]
     """
     kept = np.maximum(variances, 0.0)
     total, squares = float(kept.sum()), float(kept @ kept)
@@ -136,8 +139,8 @@ def safe_part(length: float, variances: Array, unlikely: float, drawn: float = 1
     even, axes = squares / total, total**2 / squares
     if length**2 <= even * float(chdtri(axes, unlikely)):
         return 0.0
-    along = (ALONG + (axes - 1) * math.sqrt(even) / length) * math.sqrt(even)
-    return min(1.0, max(0.0, 2 / drawn * (1 - along / length)))
+    along = (-float(ndtri(unlikely)) + (axes - 1) * math.sqrt(even) / length) * math.sqrt(even)
+    return min(1.0, max(0.0, 2 * (1 - along / length)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -208,9 +208,12 @@ def columns_of(formula: Formula, frame: Any, levels: Levels, bounds: Mapping[str
     return Design(rows, tuple(name for name, _, _ in parts), tuple(pair for _, _, pair in listed))
 
 
-def _rows_of(frame: Any, *, beside: tuple[str, ...], **about: Any) -> Floats:
-    """The columns that the formula makes of some rows, the outcome, and those `beside`. [design.1]"""
-    others = [numbers_of(column_of(frame, OWN + name)) for name in beside]
+def _rows_of(frame: Any, *, beside: tuple[str, ...], clusters: SurveyDesign | None, **about: Any) -> Floats:
+    """The columns that the formula makes of some rows, the outcome, those `beside`, and the number of the cluster if
+    there are any. [design.1], [design_effects.1]"""
+    others: list[Any] = [numbers_of(column_of(frame, OWN + name)) for name in beside]
+    if clusters is not None:
+        others.append(clusters.numbers(column_of(frame, f"{OWN}clusters"), frame.get(f"{OWN}strata")))
     return np.column_stack([columns_of(frame=frame, **about).rows, *others])
 
 
@@ -364,10 +367,8 @@ class Formulated:
             if not missing:
                 raise
             return self._refused(str(error), rng)  # [design.3]: by what was released, so no longer an error
-        made = each(partial(_rows_of, beside=self.beside, **about), rows, np.float64)
-        if self.clusters is not None:  # rows that are held [design_effects.1]
-            numbers = self.clusters.numbers(column_of(rows, f"{OWN}clusters"), rows.get(f"{OWN}strata"))
-            made = np.column_stack([made, numbers.astype(np.float64)])
+        beside: dict[str, Any] = {"beside": self.beside, "clusters": self.clusters}
+        made = each(partial(_rows_of, **beside, **about), rows, np.float64)
         release = model.release(made, rng)
         provenance = replace(
             release.provenance,

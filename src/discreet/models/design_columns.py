@@ -1,6 +1,7 @@
 """The columns of a regression's rows: what is public of each, which entries count, and the way back to its units."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -12,6 +13,7 @@ from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds
 from discreet.stages.gram import Rows
 from discreet.stages.octaves import place_of
+from discreet.tables.matrix import any_entry
 from discreet.tables.streams import column_of, each
 
 WIDE: Final = 16.0  # units that hold all but a few entries
@@ -86,8 +88,13 @@ def _usual(place: tuple[float, ...], size: float) -> tuple[float, float]:
 def reachable(rows: Rows, columns: tuple[DesignColumn, ...]) -> Rows:
     """Entries within public bounds, infinite ones without bounds missing; then a row with a missing entry is missing as
     a whole, or its predictors would be in H and its score in no sum. An array may be changed. [newton_stages.3]"""
-    found: Rows = each(partial(_reachable, columns=columns), rows)
+    found: Rows = each(within(columns), rows)
     return found
+
+
+def within(columns: tuple[DesignColumn, ...]) -> Callable[[Floats], Floats]:
+    """What `reachable` does to some rows; to rows that it was done to, nothing more. [newton_stages.3]"""
+    return partial(_reachable, columns=columns)
 
 
 def _reachable(rows: Floats, *, columns: tuple[DesignColumn, ...]) -> Floats:
@@ -98,7 +105,7 @@ def _reachable(rows: Floats, *, columns: tuple[DesignColumn, ...]) -> Floats:
             np.clip(values, *column.bounds, out=values)  # [newton_stages.3]
         else:
             values[np.isinf(values)] = math.nan  # [newton_stages.3]
-    rows[np.isnan(rows).any(axis=1)] = math.nan  # [newton_stages.3]
+    rows[any_entry(np.isnan, rows)] = math.nan  # [newton_stages.3]
     return rows
 
 

@@ -13,7 +13,8 @@ Promise
 Why
     [design_effects.1] A row is in one cluster at most ([survey_design.1]), hence in one group: side by side the sums
     are one sum of vectors, each with its clipped score in one place and 0 in the others, so no longer than the score.
-    Two such vectors are at most two lengths apart. That is all that [gram.2] uses.
+    Two such vectors are at most two lengths apart. That is all that [gram.2] uses. Sums are of whole numbers: the same
+    however rows are cut, and wherever they are ([streams.1]).
     [design_effects.2] With a a row of the inverse information, a coefficient is off by the sum over clusters of a's, s
     the sum of a cluster's scores (Binder 1983). Groups of independent clusters of a stratum are independent too, and
     add up to the same: [survey_design.2]. The noise adds to that variance a number that is known, G sigma^2 |a|^2; it
@@ -32,14 +33,15 @@ Source
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.accounting.allocation import Share
 from discreet.models.coefficients import NewtonStep
@@ -50,14 +52,17 @@ from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.loss import Gaussian
 from discreet.privacy.mechanism import Randomness
 from discreet.stages.clip import Floats
-from discreet.stages.gram import first_moments, fitting_bits, sum_cost, sum_sensitivity
+from discreet.stages.gram import Seen, first_moments, fitting_bits, sum_cost, sum_sensitivity
 from discreet.statistics.survey_design import Design
+from discreet.tables.kept_rows import FLOAT, kept
+from discreet.tables.streams import Stream, added, column_of, each, fold
 
 CLUSTERS: Final = Fraction(125, 1000)  # of mu squared
 SHORTER: Final = 0.1  # of the scores that may be cut, where that takes less than the noise
 GROUPS: Final = 16  # of clusters, two or more in each stratum
 SHUFFLED: Final = 20_071_985  # the seed of the groups, public
 DRAWN: Final = "people drawn in these clusters"
+ROWS, PLACES = "rows", "places"  # what is beside what
 UNLISTED: Final = "whoever is in no cluster that is listed does not count"
 
 
@@ -83,16 +88,27 @@ def in_groups(design: Design) -> Design:
     return Design({pair: int(groups[place]) for pair, place in design.places.items()}, tuple(joined))
 
 
-def listed_only(table: Any) -> tuple[Floats, Floats]:
-    """Rows without their last entry, the number of their cluster, and these numbers; missing where there is none.
-    [design_effects.1]"""
-    places, rows = table[:, -1], np.array(table[:, :-1])
+def in_clusters(table: Floats, *, ready: Callable[[Floats], Floats]) -> dict[str, Floats]:
+    """Rows as `ready` makes them of all entries but the last, the number of their cluster, beside these numbers;
+    missing where there is none. [design_effects.1]"""
+    places, rows = np.array(table[:, -1]), np.array(table[:, :-1])
     rows[~(places >= 0)] = np.nan  # [design_effects.1]
-    return rows, places
+    return {ROWS: ready(rows), PLACES: places}
 
 
-def numbered(columns: Mapping[str, Any], rows: Callable[[Mapping[str, Any]], Any], design: Design) -> Any:
+def with_clusters(table: Any, ready: Callable[[Floats], Floats], design: Design | None, wide: int) -> tuple[Any, Any]:
+    """What `ready` makes of rows, of `wide` bytes each; and the same beside the numbers of clusters, which come last in
+    the table, if there are any. Kept where they are, if they are a stream. [kept_rows.1]"""
+    if design is None:
+        return kept(each(ready, table), wide), None
+    people = kept(each(partial(in_clusters, ready=ready), table, dict), wide + FLOAT)
+    return column_of(people, ROWS), people
+
+
+def numbered(columns: Any, rows: Callable[[Mapping[str, Any]], Any], design: Design) -> Any:
     """Rows as `rows` makes them of the other columns, each with the number of its cluster last."""
+    if isinstance(columns, Stream):
+        return each(partial(numbered, rows=rows, design=design), columns, np.float64)
     others = {name: column for name, column in columns.items() if name not in ("clusters", "strata")}
     return np.column_stack([rows(others), design.numbers(columns["clusters"], columns.get("strata"))])
 
@@ -117,10 +133,11 @@ class Between:
 
 
 def between(
-    found: NewtonStep, places: Floats, design: Design, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
+    found: NewtonStep, people: Any, design: Design, *, cost: Gaussian, neighbours: Neighbours, rng: Randomness
 ) -> Between:
-    """The noisy sums of the last scores by cluster. [design_effects.1]"""
-    (rows, seen, lengths, cut, per), many = found.scored, len(design.strata)
+    """The noisy sums of the last scores by cluster, of rows beside the numbers of their clusters, as the fit was given
+    them. [design_effects.1]"""
+    (ready, seen, lengths, cut, per), many = found.scored, len(design.strata)
     size = seen.size * many
     bits = fitting_bits(exact(cost.mu), size)
     moved, room = sum_sensitivity(size, bits, neighbours), ROOM >> bits
@@ -129,10 +146,28 @@ def between(
     lost = [math.sqrt(2 * many) * (noise * lengths.at(k)) ** 2 + lengths.excess(k, 2) for k in tried]
     shorter = float(tried[int(np.argmin(lost))])  # [design_effects.3]
     reach = float(lengths.at(shorter))
-    order = np.argsort(places, kind="stable")
-    ends = np.searchsorted(places[order], np.arange(many + 1))
-    parts = [first_moments(rows[order[one:end]], seen, reach, "clip", bits) for one, end in pairwise(ends)]
-    exactly = np.clip(np.concatenate(parts), -room, room) * 2**bits
+    kernel = partial(_score_sums, ready=ready, seen=seen, reach=reach, bits=bits, many=many)
+    exactly = np.clip(fold(kernel, added, people).ravel(), -room, room) * 2**bits
     blurred = rng.blur(exactly, sensitivity=moved, cost=cost)  # [design_effects.1]
     sums = np.reshape(blurred / 4.0**bits, (many, seen.size)).astype(float) * reach / per
     return Between(sums, noise * reach / per, lengths.excess(shorter, 2) / per**2, design)
+
+
+def _score_sums(
+    given: Iterator[Mapping[str, Floats]],
+    *,
+    ready: Callable[[Floats], Floats],
+    seen: Seen,
+    reach: float,
+    bits: int,
+    many: int,
+) -> npt.NDArray[Any]:
+    """A kernel: the exact sums of clipped scores, a row for each cluster, as Python's integers. [design_effects.1]"""
+    total = np.zeros((many, seen.size), dtype=object)
+    for piece in given:
+        rows, places = ready(piece[ROWS]), piece[PLACES]
+        order = np.argsort(places, kind="stable")
+        ends = np.searchsorted(places[order], np.arange(many + 1))
+        for cluster, (one, end) in enumerate(pairwise(ends)):
+            total[cluster] += first_moments(rows[order[one:end]], seen, reach, "clip", bits).astype(object)
+    return total

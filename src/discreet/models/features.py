@@ -54,7 +54,7 @@ WIDE: Final = 16  # units that hold all but a few values
 WIDEST: Final = 1000  # features
 BLOCK: Final = 1 << 13  # rows at a time
 BESIDE: Final = ("offset", "weights")  # in this order, in rows
-DRAWN: Final = {name: category(optional=True) for name in ("clusters", "strata")}
+DRAWN: Final = {name: category(optional=True, streams=True) for name in ("clusters", "strata")}
 DECLARED: Final = "An outcome that is not 0 and 1 needs its classes declared"
 
 
@@ -286,8 +286,8 @@ def features_and_outcome(columns: Mapping[str, Any]) -> Any:
 
 
 def sums_read(width: Literal["one", "several"], options: Mapping[str, Any], *, optional: bool = False) -> Reads:
-    """Numbers of a regression: sums of them are taken where rows are, unless it looks at places, or has clusters."""
-    held = options.get("clusters") is not None or options.get("method", "auto") not in ("auto", "moments", "descent")
+    """Numbers of a regression: sums of them are taken where rows are, unless it looks at places."""
+    held = options.get("method", "auto") not in ("auto", "moments", "descent")
     return number(width, streams=not held, optional=optional)
 
 
@@ -300,7 +300,7 @@ REGRESSION: Final[Mapping[str, Reading]] = {
 
 def steps_read(width: Literal["one", "several"], options: Mapping[str, Any], *, optional: bool = False) -> Reads:
     """The same of a logistic model."""
-    held = options.get("clusters") is not None or options.get("method", "auto") == "friendly"
+    held = options.get("method", "auto") == "friendly"
     return number(width, streams=not held, optional=optional)
 
 

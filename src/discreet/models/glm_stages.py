@@ -18,8 +18,7 @@ Releases
     (models/ridged_minimum.py). Rows longer than R weigh less in it, in the information and in the outer products.
 Promise
     [glm_stages.1] The stages cost what `loss` lists, under both relations, and that is within (epsilon, delta).
-    [glm_stages.2] The plan reads public numbers; every later choice, and whether it ends early, reads released ones
-          too.
+    [glm_stages.2] The plan reads public numbers; every later choice, and whether it ends early, released ones too.
     [glm_stages.3] A row enters each stage by a fixed function of itself and of earlier releases; no value raises.
     [glm_stages.4] A tilted minimum is pure epsilon under both relations.
 Why
@@ -32,8 +31,8 @@ Why
     10^6]. A row with a missing entry is no row, but in the places of its other columns. Of more than 2^28 rows, a
     private number, the first 2^28 are in the minimum.
     [glm_stages.4] Rows as [features.4] has them, with outcomes 0 and 1 (`Descent` refuses other families), are what
-    [logistic_loss.2] to [logistic_loss.4] ask for, R being what `reach_near` allows; then [tilted_minimum.1] with
-    steepness 1 (ADD_OR_REMOVE) or 2 (REPLACE) and curvature 1/2.
+    [logistic_loss.2] to [logistic_loss.4] ask for, R being the root of the number of coefficients or more and at most
+    15; then [tilted_minimum.1] with steepness 1 (ADD_OR_REMOVE) or 2 (REPLACE) and curvature 1/2.
 Needs
     As models/newton_stages.py, with the information in place of the number of rows. For a tilted minimum, where the
     number of people is private, at most 2^28 of them: of more, the loss of one person may be that of two.
@@ -54,9 +53,9 @@ import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
 from discreet.models.coefficients import PULLED, NewtonStep, Scored
-from discreet.models.design_columns import CONSTANT, HIDDEN, TOO_FEW, DesignColumn, blamed, own_units, placed, reachable
+from discreet.models.design_columns import CONSTANT, HIDDEN, TOO_FEW, DesignColumn, blamed, own_units, placed, within
 from discreet.models.first_frame import applied, inverse_of, shortened, started
-from discreet.models.logistic_loss import OFFSET, RIDGED, SEPARATED, minimised, reach_near, ridge_of, tilt_of
+from discreet.models.logistic_loss import LONGEST, OFFSET, RIDGED, SEPARATED, minimised, ridge_of, tilt_of
 from discreet.models.newton_stages import (
     EXCESS,
     LOST,
@@ -86,10 +85,10 @@ from discreet.stages.octaves import Tail, column_cost, counts_cost, tail_cost, t
 from discreet.tables.streams import column_of, each
 
 # columns, the first sum, H, the squares, the mean, lengths: of mu squared, and each of three steps; or of what is
-# beside a tilted minimum, and its share of epsilon, whose noise is what matters
+# beside a tilted minimum, and its share of epsilon
 FEW_COLUMNS: Final = (0.11, 0.08, 0.17, 0.08, 0.02, 0.03, 0.045)
 MANY_COLUMNS: Final = (0.10, 0.12, 0.27, 0.07, 0.02, 0.03, 0.03)
-FEW_TILTED: Final = (0.22, 0.08, 0.46, 0.03, 0.14, 0.03, 0.64)
+FEW_TILTED: Final = (0.24, 0.09, 0.42, 0.05, 0.13, 0.03, 0.60)
 MANY_TILTED: Final = (0.19, 0.12, 0.50, 0.05, 0.08, 0.03, 0.50)
 MORE: Final = Fraction(1, 100)  # with weights for the mean, which is a sum then, and for lengths by outcome
 FEW: Final = 7  # columns up to which a tilted minimum has the more of epsilon
@@ -105,6 +104,7 @@ UNEVEN: Final = 1.3  # times as many rows as least squares: the information is n
 LOUD: Final = (0.2, 0.14)  # of the information: its noise, as an operator, up to which fewer rows are pulled; tilted
 MOST: Final = 1e6  # an outcome beyond counts as this
 SPANNED: Final = 2.0  # units: of how wide a spread of offsets the mean outcome is corrected at most
+OFFSET_COLUMN: Final = DesignColumn("the offset")
 
 
 @lru_cache(maxsize=256)  # the same for every public number of rows, of which many are tried
@@ -189,9 +189,10 @@ def find(
     unit = weight_unit(rows, costs, drawn) if weighted else None  # [glm_stages.1]
     if weighted and unit is None:  # [glm_stages.2]
         return UNWEIGHTED
-    rows = reachable(rows, (*columns[:many], *[DesignColumn("the offset")] * offset, columns[many]))  # [glm_stages.3]
+    rows = each(reached := within((*columns[:many], *[OFFSET_COLUMN] * offset, columns[many])), rows)  # [glm_stages.3]
     (centres, units), turn = places, np.eye(many)
-    fitting = Fitting(rows, columns, stages, family, size, centres, units, turn, rng, offset=beside, weight=unit)
+    about = (columns, stages, family, size, centres, units, turn, rng)
+    fitting = Fitting(rows, reached, *about, offset=beside, weight=unit)
     plain = weighed(Frame.of(units, turn, centres), unit)
     predictors: Rows = each(partial(predictors_of, many=many, weighted=weighted), rows)
     if (found := fitting.tail(plain, "lengths", predictors)) is None:  # [glm_stages.2]
@@ -209,6 +210,7 @@ class Fitting:
     """Rows in a frame, and what was released of them."""
 
     rows: Rows
+    within: Callable[[Floats], Floats]
     columns: tuple[DesignColumn, ...]
     stages: NewtonStages
     family: OutcomeMean
@@ -337,7 +339,7 @@ class Fitting:
             limit=reach * (self.weight or 1.0),
             often=reach / longest.typical,
             spans=own.diagonal(),
-            scored=Scored(self.rows, seen, longest, cut),
+            scored=Scored(self.within, seen, longest, cut),
             lean=1.0 if self.family.name == "poisson" else 1 - 2 * self.rate,
             pulled=PULLED + moved,
             excess=(beyond, 0.0 if tilted else longest.excess(cut, 2)),
@@ -350,7 +352,8 @@ class Fitting:
         [glm_stages.4]"""
         many, tilt = len(self.units), tilt_of(self.stages)
         cut = longest.most(OFTEN[0] * tilt, 2 * OFTEN[1] * tilt, EXCESS * tilt)
-        reach = reach_near(min(float(longest.at(cut)), BALANCE * math.sqrt(curve) / tilt), many)  # [glm_stages.4]
+        reach = min(float(longest.at(cut)), BALANCE * math.sqrt(curve) / tilt, LONGEST)  # [glm_stages.4]
+        reach = max(reach, math.sqrt(many))
         inner = Frame.of(self.units, self.turn, self.centres)
         terms: dict[str, Any] = {"most": self.stages.rows, "offset": float(start[0]), "rng": self.rng}
         priced = self.stages.costs.part("minimum", Approximate), ridge_of(self.stages)

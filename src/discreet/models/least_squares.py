@@ -54,7 +54,7 @@ from discreet.accounting.allocation import Share
 from discreet.errors import BadInput, Refused
 from discreet.models.coefficients import CoefficientSpread, NewtonStep
 from discreet.models.design_columns import CONSTANT, DesignColumn
-from discreet.models.design_effects import DRAWN, UNLISTED, Between, between, cluster_share, listed_only
+from discreet.models.design_effects import DRAWN, UNLISTED, Between, between, cluster_share, with_clusters
 from discreet.models.newton_stages import (
     LOST,
     STIFF,
@@ -73,8 +73,8 @@ from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import Bounds, agree, check_bounds, check_size
 from discreet.statistics.survey_design import Design
+from discreet.tables.kept_rows import FLOAT
 from discreet.tables.matrix import long_matrix
-from discreet.tables.streams import each
 
 ABOUT: Final = "the population's coefficients of least squares, influence limited, each by itself"
 RIDGED: Final = "the population's coefficients of least squares with this ridge, influence limited, each by itself"
@@ -244,10 +244,8 @@ class LeastSquares:
         )
         if (refusal := refusal_of(self, size)) is not None:
             return replace(blank, refusal=refusal)
-        places: Any = None
-        if self.clusters is not None:
-            table, places = listed_only(table)
-        ready = each(self._ready, table)
+        wide = FLOAT * (len(self.columns) + self.weights)
+        ready, people = with_clusters(table, self._ready, self.clusters, wide)
         del rows, table  # a long table is not held twice
         counted = stages.counted(ready, rng)  # [least_squares.1]
         if not stages.enough(counted):  # [least_squares.2]
@@ -268,7 +266,7 @@ class LeastSquares:
                     "neighbours": self.neighbours,
                     "rng": rng,
                 }
-                clusters = between(found, places, self.clusters, **drawn)  # [least_squares.1]
+                clusters = between(found, people, self.clusters, **drawn)  # [least_squares.1]
             spread = spread_of(
                 found, self.names, intercept=self.intercept, about=about, target=target, clusters=clusters
             )  # [least_squares.3]

@@ -9,8 +9,7 @@ Claims
     [logistic_loss.2] The objective is the sum of w_i log(1 + exp(-+ (o + w'x_i))), o a public offset, x_i = V_i / (1024
           R) with the steps V_i and weights w_i of models/features.py: a person's gradient is at most 1 long, the second
           derivative of rank one and at most 1/4 (`prepared`) or 1/2 (`framed`).
-    [logistic_loss.3] `gradient` returns a bound on the length of its error, at any point, for R from .8 sqrt(size)
-          to 15.
+    [logistic_loss.3] `gradient` returns a bound on the length of its error, at any point, for R from sqrt(size) to 15.
     [logistic_loss.4] `tolerance` reads public numbers only, and is 4.5 times the largest error, as [tilted_minimum.3]
     needs.
     [logistic_loss.5] `gradient`, `hessian` and `reach`, and so the minimum that is found, are the same to the last
@@ -41,8 +40,8 @@ Why
     p) <= 1 / 4 and |o| <= 12; the logistic function adds 3 h, the difference from y and the product by w h / 2 each.
     Together 12 h (7 + 3 + 1, and 0.8), times |x| w <= 1. Residuals are split in two whole numbers as well, of 2^-26 and
     of 2^-52: sums of a block of 2^13 products with steps are exact, as w |V| <= 1024 R < 2^14, and what is left out is
-    h |x| <= 40 h, as |V| <= 2^15 sqrt(size) and R >= .8 sqrt(size). The blocks' sums are added as integers, turned into
-    a float and multiplied once: 2 h of a length of at most 1 a row. In all less than 56 h < 2^-47 for each row.
+    h |x| <= 32 h, as |V| <= 2^15 sqrt(size) and R >= sqrt(size). The blocks' sums are added as integers, turned into a
+    float and multiplied once: 2 h of a length of at most 1 a row. In all less than 48 h < 2^-47 for each row.
     [logistic_loss.4] At most `most` rows have at most `most` times that error.
     [logistic_loss.5] Both are sums of integers, of a function of each row; a least weight is that of any cut. Second
     derivatives have their weight w p (1 - p) in parts of 2^-22, towards 0: a row's is what it stands for times a number
@@ -111,7 +110,6 @@ WEIGHT: Final = 1 << 22  # steps of a weight in a second derivative [logistic_lo
 LOW_WEIGHT: Final = 1 << 9  # those that are summed apart
 OFFSET: Final = 12.0
 LONGEST: Final = 15.0  # R [logistic_loss.3]
-LEAST_REACH: Final = 0.8  # times the root of the number of coefficients, R at the least [logistic_loss.3]
 RIDGED: Final = 0.5  # units of the linear part: so far the information undoes a ridge, and slopes stay about the same
 SEPARATED: Final = (
     "the features tell the outcome of nearly everybody, so that the likeliest coefficients, which may be infinite, are "
@@ -122,11 +120,6 @@ RIDGE: Final = 0.12  # of epsilon: what the ridge of a minimum among other stage
 STEEPNESS: Final = {Neighbours.ADD_OR_REMOVE: 1, Neighbours.REPLACE: 2}  # of rows at most 1 long [glm_stages.4]
 CURVATURE: Final = Fraction(BEND, 4)  # of one person's loss in a frame [logistic_loss.2]
 ERROR: Final = 2.0**-47  # of a row's gradient [logistic_loss.3]
-
-
-def reach_near(wanted: float, size: int) -> float:
-    """R as near to what is wanted as so many coefficients allow. [logistic_loss.3]"""
-    return max(min(wanted, LONGEST), LEAST_REACH * math.sqrt(size))
 
 
 def ridge_for(epsilon: Number, share: float, bend: int = 1) -> Fraction:

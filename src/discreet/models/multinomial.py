@@ -57,6 +57,7 @@ from discreet.privacy.values import ClassCoefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
 from discreet.tables.entries import by_name, key, numbers
+from discreet.tables.kept_rows import FLOAT, kept
 from discreet.tables.matrix import long_matrix
 from discreet.tables.streams import Stream, each
 from discreet.worlds.assumptions import MANY, STANDARDISED, About, World
@@ -154,7 +155,10 @@ class Multinomial:
         if (refusal := refusal_of(self, size)) is not None:
             return replace(blank, refusal=refusal)
         ready = partial(_ready, many=len(self.features.names), classes=len(self.classes))
-        found = find(each(ready, table), self.columns, self.stages(size), self.classes, rng)  # [multinomial.1]
+        wide = FLOAT * (len(self.features.names) + 2)
+        found = find(
+            kept(each(ready, table), wide), self.columns, self.stages(size), self.classes, rng
+        )  # [multinomial.1]
         if isinstance(found, str):  # [multinomial.2]
             return replace(blank, refusal=found)
         apart = math.sqrt(2 / (len(self.classes) - 1))  # the log odds of two classes, in the mean square

@@ -54,7 +54,7 @@ from discreet.models.class_scores import (
     of_classes,
 )
 from discreet.models.coefficients import PULLED, NewtonStep, Scored
-from discreet.models.design_columns import HIDDEN, DesignColumn, blamed, own_units, placed, reachable
+from discreet.models.design_columns import HIDDEN, DesignColumn, blamed, own_units, placed, reachable, within
 from discreet.models.first_frame import applied, shortened, started
 from discreet.models.glm_stages import INFORMED, LEAST, LOUD
 from discreet.models.newton_stages import (
@@ -282,7 +282,7 @@ class FittingClasses:
             limit=reach,
             often=reach / longest.typical,
             spans=own.diagonal(),
-            scored=Scored(self.rows, seen, longest, cut),
+            scored=Scored(within(self.columns), seen, longest, cut),
             pulled=PULLED + float(np.linalg.norm(before + step / 2)),
             excess=(longest.excess(cut), longest.excess(cut, 2)),
         )

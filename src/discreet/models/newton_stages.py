@@ -59,7 +59,7 @@ import numpy as np
 
 from discreet.accounting.allocation import STRONGEST, Allocation, Share
 from discreet.models.coefficients import NewtonStep, Scored
-from discreet.models.design_columns import DesignColumn, blamed, own_units, placed, reachable
+from discreet.models.design_columns import DesignColumn, blamed, own_units, placed, reachable, within
 from discreet.models.first_frame import Scores, applied, deviations, inverse_of, started, with_residuals
 from discreet.models.pooling import Steps, pooled
 from discreet.models.weighted import UNWEIGHTED, weighed, weight_unit
@@ -387,5 +387,5 @@ def find(
         limit=reach / per * units[-1] ** 2 * (unit or 1.0),
         often=reach / found.typical,
         spans=own.diagonal() * spans,
-        scored=Scored(rows, scores, found, cut, per),
+        scored=Scored(within(columns), scores, found, cut, per),
     )

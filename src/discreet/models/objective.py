@@ -71,6 +71,7 @@ from discreet.privacy.values import Coefficients
 from discreet.stages.clip import Floats
 from discreet.stages.declared import agree, check_size
 from discreet.stages.octaves import noisy_counts
+from discreet.tables.kept_rows import FLOAT, kept
 from discreet.tables.matrix import long_matrix
 from discreet.tables.streams import added, each
 
@@ -186,8 +187,7 @@ class ObjectivePerturbation:
             if not size:
                 raise BadInput("the data are empty (0 rows); a model needs at least 1 row")
             check_budget(self.epsilon, 0.0, size)
-        shares = self.shares(size)
-        refusal = refusal_of(self, size)
+        shares, refusal = self.shares(size), refusal_of(self, size)
         shown = {
             "neighbours": self.neighbours,
             "ridge": float(self.chosen_ridge()),
@@ -202,6 +202,7 @@ class ObjectivePerturbation:
             return replace(blank, refusal=refusal)
         scaling: Scaling | str | None = self.features.scaling()
         if scaling is None:
+            table = kept(table, FLOAT * (len(self.features.names) + 1))
             scaling = find_scaling(table, self.features, shares, self.neighbours, rng)  # [objective.1]
         if isinstance(scaling, str):  # [objective.2]
             return replace(blank, refusal=scaling)

@@ -16,7 +16,8 @@ Promise
     [ridged_minimum.3] Intervals hold the coefficients that minimise the same for the population, without a tilt, as
           many rows, places, weights and ridge as they are: with their confidence, to first order, wherever squared
           residuals are at most DOUBLED times what the model says of them. Nothing is assumed of the features.
-    [ridged_minimum.4] The slopes that are shown are a part of those found, as in [descent.4], and intervals as there.
+    [ridged_minimum.4] Where theta is hardly longer than a tilt alone makes it a part of it leaves, and the interval
+          allows for the rest.
 Why
     [ridged_minimum.1] Adaptive composition of [locate.1], [octaves.1] on columns and on outcomes, and of
     [tilted_minimum.1] as in [glm_stages.4], which holds for any ridge. `plan` shares out the whole of those stages:
@@ -31,10 +32,10 @@ Why
     asked for, and columns that depend on each other make no interval too short. Where there is a noisy one, G, whose
     noise is at most E as an operator, H + r >= B = r + k (G - E) for any k in [0, 1], so that a'(H + r)^-1 a is at most
     q = a'B^-1 a where B is positive, and at most |a|^2 / r. Then the parts are at most t^2 q / r and DOUBLED q.
-    [ridged_minimum.4] With an information of h in all directions theta is h / (h + r) t + e, each entry of e with the
-    variance (t^2 + h) / (h + r)^2 or less. s theta has a log-likelihood above that of none by s h t'theta - s^2 h
-    |theta|^2 / 2, which is 0 or more for s <= 2 (1 + r / h) (1 - theta'e / |theta|^2). Columns that depend on each
-    other have other h: it is about predictions, not about intervals.
+    [ridged_minimum.4] With an information of h in all directions errors alone make |theta|^2 p (t^2 + h) / (h + r)^2 on
+    average, and the gain of s theta over none is s A - s^2 h |theta|^2 / 2, A = (h + r) (|theta|^2 - that): most for
+    s = A / (h |theta|^2), if that is not above 1. It reads released numbers, and s theta is (1 - s) theta from what
+    intervals are about.
 Needs
     Public numbers for which r is at most LEAST of the number of rows, centres and units are seen: 680 rows of ten
     columns at epsilon 1 and delta 1e-6 where people are added or removed, 1,400 where one is replaced.
@@ -54,7 +55,7 @@ from typing import Any, Final
 import numpy as np
 
 from discreet.accounting.allocation import Allocation, Share
-from discreet.models.coefficients import CoefficientSpread, safe_part
+from discreet.models.coefficients import CoefficientSpread
 from discreet.models.design_columns import CONSTANT, TOO_FEW, DesignColumn, own_units, placed, reachable
 from discreet.models.logistic_loss import OFFSET, minimised, tilt_with
 from discreet.models.newton_stages import counted_cost
@@ -71,7 +72,6 @@ COUNT: Final = Fraction(5, 1000)  # as in models/glm_stages.py: both begin with 
 OUTCOMES: Final = Fraction(10, 100)  # of mu squared, what is left is for columns
 MIDDLES: Final = Fraction(45, 100)  # of a column's share, for its median
 LOUDEST: Final = 0.5  # what the tilt may move linear parts by, in the mean square
-UNLIKELY: Final = 0.05  # longer errors than this
 LEAST: Final = 0.25  # of the rows: so many the ridge may weigh as
 CENTRED: Final = 30.0  # rows times epsilon that find a centre, twice that where rows are replaced
 SEEN: Final = 0.3  # of the rows, as many as must be seen in an octave
@@ -175,7 +175,7 @@ class RidgedFit:
     """
 
     value: Floats
-    middle: Floats
+    bias: Floats
     way: Floats
     weight: float
     tilt: float
@@ -205,11 +205,11 @@ class RidgedFit:
         that of all rows together."""
         columns, centres, units = places
         own, place = own_units(columns, np.append(centres, 0.0), np.append(units, 1.0))
-        kept, fit = useful_part(theta, slope, weight, tilt), turned.T @ theta  # [ridged_minimum.4]
+        kept = useful_part(theta, slope, weight, tilt)  # [ridged_minimum.4]
+        fit = kept * turned.T @ theta
         fit[0] += log_odds  # 0 where there is no intercept
-        left = np.append(1.0 if columns[0] is CONSTANT else kept, np.full(len(fit) - 1, kept))
-        found: Any = {"value": own @ (left * fit) + place, "middle": own @ fit + place}
-        found |= {"way": own @ turned.T, "bound": bound, "why": why, "share": slope / (slope + weight)}
+        found: Any = {"value": own @ fit + place, "way": own @ turned.T, "bound": bound, "why": why}
+        found |= {"bias": (1 - kept) * np.abs(own @ turned.T @ theta), "share": slope / (slope + weight)}
         return cls(**found, weight=weight, tilt=tilt, log_odds=log_odds, **known)
 
     @property
@@ -227,25 +227,25 @@ class RidgedFit:
         square = (self.way**2).sum(axis=1)
         held = np.minimum(np.einsum("ij,jk,ik->i", self.way, self.bound, self.way), square / self.weight)
         sampling = np.sqrt(DOUBLED * np.minimum(held, square / (4 * self.weight)))  # [ridged_minimum.3]
-        privacy, value, middle = self.tilt * np.sqrt(held / self.weight), self.value, self.middle  # [ridged_minimum.3]
+        privacy, value, bias = self.tilt * np.sqrt(held / self.weight), self.value, self.bias  # [ridged_minimum.3]
         if not intercept:
-            value, sampling, privacy, middle = (np.append(0.0, part) for part in (value, sampling, privacy, middle))
+            value, sampling, privacy, bias = (np.append(0.0, part) for part in (value, sampling, privacy, bias))
         found = Coefficients(value[1:], float(value[0]), names, "logit")
         about = ABOUT.format(self.weight)
         limit = (self.way, self.reach)
-        known: dict[str, Any] = {"target": TARGET, "limit": limit, "far": True, "middle": found.with_numbers(middle)}
-        return CoefficientSpread(found, sampling, privacy, about, **known)
+        return CoefficientSpread(found, sampling, privacy, about, bias, target=TARGET, limit=limit, far=True)
 
 
 def useful_part(theta: Floats, slope: float, weight: float, tilt: float) -> float:
-    """The part of theta that is shown, if the information is `slope` in all directions. [ridged_minimum.4]
+    """The part of theta with which predictions are expected to be best, if the information is `slope` in all
+    directions; none where errors alone would look as large. [ridged_minimum.4]
 
     >>> useful_part(np.array([0.5, 0.5]), 200.0, 150.0, 20.0), useful_part(np.array([0.05, 0.02]), 200.0, 150.0, 20.0)
     (1.0, 0.0)
     """
-    both = slope + weight
-    errors = np.full(len(theta), (tilt**2 + slope) / both**2)
-    return safe_part(float(np.linalg.norm(theta)), errors, UNLIKELY, slope / both)
+    square, both = float(theta @ theta), slope + weight
+    told = both * (square - len(theta) * (tilt**2 + slope) / both**2)
+    return min(1.0, max(0.0, told / max(slope * square, 1e-300)))
 
 
 def seen_through(values: Floats, edge: float, weight: float) -> Floats:

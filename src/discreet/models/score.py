@@ -47,7 +47,6 @@ from discreet.tables.streams import Numbers, added, column_of, each, fold
 
 EARLY: Final = 0.004  # of the scores are cut in these
 RARE: Final = 3.0  # deviations of noise: outcomes of either kind
-START: Final = 2.0  # the same where a minimum finds their share anew
 ALIKE: Final = (
     "nearly everybody has the same outcome, as far as the noise shows; about {:.0f} people must differ at this "
     "epsilon, half as many at twice the epsilon"
@@ -226,7 +225,6 @@ def noisy_rate(
 ) -> float | str:
     """The mean outcome; or why there is none. `weight` is the unit of the weights, which end the rows if there are any.
     [glm_stages.1]"""
-    rare = START if "minimum" in costs and "information" in costs else RARE
     outcome, cost = column_of(rows, -1 if weight is None else -2), costs.part("mean", Gaussian)
     reach = 1.0
     if family.name == "poisson":
@@ -244,7 +242,7 @@ def noisy_rate(
         frame = Frame.of(np.array([reach]), np.eye(1))
         (few,), noise = noisy_sum(each(_upright, outcome), frame, 1.0, "clip", cost=cost, **drawn)  # [glm_stages.1]
         rate = few * reach / size
-    return ALIKE.format(2 * rare * noise) if few < rare * noise else float(rate)  # [glm_stages.2]
+    return ALIKE.format(2 * RARE * noise) if few < RARE * noise else float(rate)  # [glm_stages.2]
 
 
 def _both_outcomes(given: Iterator[Floats]) -> tuple[int, int]:

@@ -330,6 +330,15 @@ def order_statistics(values: Floats | Ordered, start: int, stop: int) -> Floats:
         room = 3 * math.sqrt(len(seen))  # six standard deviations of a median's rank
         low = math.floor(start / size * len(seen) - room) - 1
         high = math.ceil(stop / size * len(seen) + room) + 1
+        ends = float(seen[low]) if low > 0 else -math.inf, float(seen[high]) if high < len(seen) else math.inf
+        if size >= LARGE and warm(size, "column_kernels") and compiled():
+            whole, near = np.ascontiguousarray(values).view(), _Kept(*ends, size)
+            whole.flags.writeable = False  # compiled code is made once for such arrays
+            for block in _blocks(whole):
+                near.add(block, 0.0, True)
+            near = _Kept.of(ends, size, (*near.told(), np.empty(0)))
+            if near.holds(start, stop):
+                return near.floats(start, stop)
         above = values >= (seen[low] if low > 0 else -math.inf)
         within = values[above & (values <= (seen[high] if high < len(seen) else math.inf))]
         below = size - int(np.count_nonzero(above))

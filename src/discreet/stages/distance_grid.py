@@ -114,14 +114,17 @@ class Distances:
     def __len__(self) -> int:
         return self.size
 
-    def sides(self, digits: int) -> Integers:
-        """How many records there are in wider cells, 2^digits in each binade and numbered by their upper edges, above
-        the centre and below."""
+    def farther(self, digits: int, points: int) -> tuple[Integers, Integers]:
+        """How many records lie above the centre, and below, farther than each of the first points of a grid, 0 and
+        2^digits in each binade."""
         places, counts, _ = self.cells
-        fewer = CELLS - digits
-        found = np.zeros((2, (2047 << digits) + 1), dtype=np.int64)
-        np.add.at(found, (places // SIDE, (places % SIDE + (1 << fewer) - 1) >> fewer), counts)
-        return found
+        middle, fewer = int(np.searchsorted(places, SIDE)), CELLS - digits
+        found = []
+        for near, part in ((places[:middle], counts[:middle]), (places[middle:], counts[middle:])):
+            last = np.minimum((near % SIDE + (1 << fewer) - 1) >> fewer, points)
+            beyond = part.sum() - np.append(0, np.cumsum(part))
+            found.append(np.repeat(beyond, np.diff(last, prepend=0, append=points)))
+        return found[0], found[1]
 
     def beyond(self, distance: float) -> tuple[int, int]:
         """How many records lie farther above the centre, and below, than an edge."""

@@ -362,9 +362,7 @@ def find_tail(
 
 def farther(seen: Distances) -> tuple[Steps, Steps]:
     """How many records lie above the centre, and below, farther from it than each grid point. [reach.1], [reach.2]"""
-    counts = seen.sides(PARTS)
-    up, down = counts.sum(axis=1, keepdims=True) - np.cumsum(counts, axis=1)[:, :TOP]
-    return up, down
+    return seen.farther(PARTS, TOP)
 
 
 def beside(sides: tuple[Steps, Steps], place: int) -> tuple[int, int, int]:

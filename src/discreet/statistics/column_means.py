@@ -71,6 +71,7 @@ from discreet.stages.reach import find_tail
 from discreet.statistics.covariance_stages import COUNT, COUNTED, part
 from discreet.statistics.mean import COUNT as SIZE
 from discreet.statistics.mean import RankClippedMean, tail_mean
+from discreet.tables.kept_rows import FLOAT, kept
 from discreet.tables.matrix import Floats, columns_of, long_matrix
 from discreet.tables.streams import column_of
 
@@ -190,7 +191,7 @@ class ColumnMeans:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Floats]:
         """A mean and an interval for each column, or a refusal."""
-        held, size = long_matrix(rows, self.width), None
+        held, size = kept(long_matrix(rows, self.width), FLOAT * self.width), None
         if self.neighbours.size_is_public:
             size = agree(len(held), self.size)
             if not size:

@@ -56,6 +56,7 @@ from discreet.privacy.values import Matrix
 from discreet.stages.clip import Floats, count_error, fitting_bits, noisy_size, steps_of
 from discreet.stages.locate import BEYOND, WIDEST, far_distance, finest, middle
 from discreet.statistics.rank_correlation import EACH, MOST, CorrelationSpread, RankCorrelation
+from discreet.tables.kept_rows import FLOAT, kept
 from discreet.tables.matrix import long_matrix
 from discreet.tables.streams import Numbers, added, column_of, fold
 from discreet.worlds.assumptions import MANY, About, World
@@ -130,7 +131,8 @@ class Correlation:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Matrix]:
         """The correlations and the interval of each, or a refusal."""
-        table, stages, wide = long_matrix(rows, self.dimension), self.stages, self.dimension
+        stages, wide = self.stages, self.dimension
+        table = kept(long_matrix(rows, wide), FLOAT * wide)
         public = len(table) if self.neighbours.size_is_public else None
         if public == 0:
             raise BadInput("the data are empty (0 rows); a statistic needs at least 1 row")

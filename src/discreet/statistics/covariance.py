@@ -65,6 +65,7 @@ from discreet.stages.gram import Rows
 from discreet.stages.normal_laplace import allowing
 from discreet.statistics.covariance_stages import FittedMoment, MomentBudget, positive
 from discreet.statistics.free_covariance import FreeMoment, FreeStages, find, plan, too_few
+from discreet.tables.kept_rows import FLOAT, kept
 from discreet.tables.matrix import long_matrix
 from discreet.tables.streams import check_held
 from discreet.worlds.assumptions import MANY, About, World
@@ -260,6 +261,7 @@ class Covariance:
         columns = self.dimension if self.dimension is not None else int(np.shape(table)[1])
         if columns > WIDEST:
             raise BadInput(f"the data have {columns} columns; a covariance of at most {WIDEST} can be found")
+        table = kept(table, FLOAT * columns)
         if self.neighbours.size_is_public:
             size = agree(len(table), self.size)
             if not size:

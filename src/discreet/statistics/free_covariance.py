@@ -15,8 +15,7 @@ Promise
     [free_covariance.3] The error of an entry has three parts, which `FreeMoment` gives: sampling, by the fourth moments
           of the columns whatever their distribution; noise, which is known; and what the ball takes from the sum, at
           most the cut rows' excess, by the tail of all rows' lengths.
-    [free_covariance.4] So has that of the mean, whatever the distribution: sampling, by the variances; noise; and what
-          the ball takes.
+    [free_covariance.4] So has that of the mean: sampling, by the variances; noise; and what the ball takes.
 Why
     [free_covariance.1] Adaptive composition of [locate.1], [octaves.1], [gram.2] and [gram.3]; the parts are those of
     an allocation with the slack of all draws kept: [allocation.2].
@@ -83,7 +82,7 @@ from discreet.stages.octaves import (
 )
 from discreet.stages.shrinkage import apart_from, to_diagonal
 from discreet.stages.squared_tail import Doubted, Lengths, SquaredTail, rows_beyond, squared_tail
-from discreet.tables.matrix import columns_of
+from discreet.tables.matrix import any_entry, columns_of
 from discreet.tables.streams import Numbers, Stream, added, chosen, fold
 
 COUNT, COLUMNS, TAIL, LATE = (Fraction(part, 1000) for part in (5, 100, 10, 60))  # of mu squared
@@ -273,13 +272,16 @@ class FreeMoment:
 
 def finite_rows(rows: Floats) -> Floats:
     """Those without a missing or an infinite entry."""
-    return rows[np.isfinite(rows).all(axis=1)]
+    return rows[~_endless(rows)]
 
 
 def count_finite(given: Iterator[Floats]) -> int:
-    """A kernel: how many such rows there are; all of them where their sum is finite, as it nearly always is."""
-    with np.errstate(all="ignore"):
-        return sum(len(piece if math.isfinite(float(piece.sum())) else finite_rows(piece)) for piece in given)
+    """A kernel: how many such rows there are."""
+    return sum(len(piece) - int(_endless(piece).sum()) for piece in given)
+
+
+def _endless(rows: Floats) -> npt.NDArray[np.bool_]:
+    return any_entry(lambda entries: ~np.isfinite(entries), rows)
 
 
 def _longest(found: Numbers, stages: FreeStages, size: float, before: Tail, drawn: dict[str, Any]) -> Lengths | None:

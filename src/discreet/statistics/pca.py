@@ -63,6 +63,7 @@ from discreet.statistics.covariance import Covariance
 from discreet.statistics.covariance_stages import positive
 from discreet.statistics.free_covariance import FreeMoment
 from discreet.statistics.rank_correlation import CorrelationSpread
+from discreet.tables.kept_rows import FLOAT, kept
 from discreet.tables.matrix import long_matrix
 from discreet.tables.streams import added, each, fold
 from discreet.worlds.assumptions import MANY, About, World
@@ -160,7 +161,7 @@ class Pca:
 
     def release(self, rows: Any, rng: Randomness) -> Release[Components]:
         """The components and the interval of their shares, or a refusal."""
-        table = long_matrix(rows, self.dimension)
+        table = kept(long_matrix(rows, self.dimension), FLOAT * self.dimension)
         public = len(table) if self.neighbours.size_is_public else None
         if public == 0:
             raise BadInput("the data are empty (0 rows); a statistic needs at least 1 row")

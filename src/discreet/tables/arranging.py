@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.privacy.declaration import Statistic
 from discreet.tables.cells import Floats
-from discreet.tables.streams import Stream, each, ones
+from discreet.tables.streams import MANY, Stream, each
 from discreet.tables.wanted import Want, Wanted
 
 BLOCK: Final = 1 << 15  # rows
@@ -75,6 +75,11 @@ def side_by_side(columns: list[Floats]) -> Floats:
     if len(columns) == 1 and columns[0].ndim == 2:
         return np.ascontiguousarray(columns[0])
     return np.column_stack(columns)
+
+
+def ones(size: int) -> Stream:
+    """So many entries that are 1: nothing is read for them."""
+    return Stream(size, lambda: (np.ones(min(MANY, size - start)) for start in range(0, size, MANY)))
 
 
 def held(values: Any) -> Any:

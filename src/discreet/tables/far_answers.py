@@ -9,6 +9,7 @@ from discreet.errors import DiscreetError
 from discreet.tables.cells import Column
 from discreet.tables.far_exchange import as_it_is
 from discreet.tables.frames import guarded
+from discreet.tables.kept_rows import Keeper
 from discreet.tables.piece_questions import PieceQuestion
 from discreet.tables.placed import Placed
 from discreet.tables.streams import Merge, Number, R, Stream, added, length
@@ -39,6 +40,7 @@ class FarAnswers:
         """Them as rows of columns by name, folded where they are. [placed.1]"""
         many = self.fold(_count, added) if self.question.filters else guarded(self.source.size, self.error) or 0
         there: dict[str, Any] = {"remote": self.fold, "glance": self.some, "gather": self.gathered}
+        there["keep"] = Keeper.of(self.source, self.question, self.error)
         return Stream(many, lambda: iter(self.brought(as_it_is)), kind=dict, **there)
 
     def gathered(self, work: Callable[[Number, Answer], Any]) -> list[Any]:

@@ -15,7 +15,7 @@ Why
     is turned into `width` numbers by itself.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -26,8 +26,10 @@ from discreet.errors import BadInput
 from discreet.tables.entries import column, number
 from discreet.tables.entries import numbers_of as numbers
 from discreet.tables.frames import check_numbers
+from discreet.tables.kept_rows import FLOAT, kept
 from discreet.tables.streams import Numbers, Stream, check_held, column_of
 
+CACHED: Final = 1 << 13  # rows
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 FEW: Final = 1 << 9  # rows that stay in the nearest cache
@@ -135,14 +137,26 @@ def columns_of(rows: Any, many: int) -> Iterator[Numbers]:
 
 
 def streamed(rows: Any, width: int | None) -> Rows:
-    """Rows, of a stream too if their width is declared, for a statistic that folds them. [matrix.1]"""
-    return matrix(rows, width) if width is None or not isinstance(rows, Stream) else Streamed(rows, width)
+    """Rows, of a stream too if their width is declared, for a statistic that folds them many times: then kept where
+    they are. [matrix.1], [kept_rows.1]"""
+    if width is None or not isinstance(rows, Stream):
+        return matrix(rows, width)
+    return Streamed(kept(rows, FLOAT * width), width)
 
 
 def in_one(rows: Rows) -> Floats:
     """All rows in one array; without a copy if they are."""
     parts = list(rows.blocks())
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, rows.width)), *parts])
+
+
+def any_entry(test: Callable[[Floats], Any], rows: Floats) -> npt.NDArray[np.bool_]:
+    """Which rows have an entry of which the test holds: column by column, of rows that are in the cache."""
+    found = np.zeros(len(rows), dtype=np.bool_)
+    for start in range(0, len(rows), CACHED):
+        for entries in rows[start : start + CACHED].T:
+            found[start : start + CACHED] |= test(entries)
+    return found
 
 
 def take(rows: Rows, wanted: Integers) -> Floats:

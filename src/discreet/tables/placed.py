@@ -80,14 +80,14 @@ class Placed:
             seen += sum(rows for rows, _ in found.values())
             for piece in (one for number in sorted(found) for one in found[number][1]):
                 yield lambda piece=piece: piece  # type: ignore[misc]
-        self._check(seen)
+        self.check(seen)
 
     def fold(self, kernel: Callable[[Iterator[Columns]], R], merge: Merge[R], columns: Sequence[str]) -> R:
         """The kernel of every part's columns, merged; of a table without parts, of none. [placed.1]"""
         work = partial(_counted, kernel=kernel, columns=tuple(columns), written=dict(self.written))
-        found = self.engine.fold(work, partial(_both, merge), self.parts(columns))
+        found = self.engine.fold(work, partial(both, merge), self.parts(columns))
         seen, result = (0, kernel(iter(()))) if found is None else found
-        self._check(seen)
+        self.check(seen)
         return result
 
     def some(self, kernel: Callable[[Iterator[Columns]], R], columns: Sequence[str]) -> R | None:
@@ -96,7 +96,7 @@ class Placed:
         if not isinstance(parts, list) or not parts:
             return None
         work = partial(_counted, kernel=kernel, columns=tuple(columns), written=dict(self.written))
-        found = self.engine.fold(work, partial(_both, _either), [parts[len(parts) // 2]])
+        found = self.engine.fold(work, partial(both, _either), [parts[len(parts) // 2]])
         return None if found is None else found[1]
 
     def worked(self, work: Callable[[Columns], R], columns: Sequence[str]) -> list[R]:
@@ -107,10 +107,11 @@ class Placed:
         """The same; it is told the number of the piece. [placed.1]"""
         kernel = partial(_numbered, work=work, columns=tuple(columns), written=dict(self.written))
         found = self.engine.fold(kernel, _joined, self.parts(columns)) or {}
-        self._check(sum(seen for seen, _ in found.values()))
+        self.check(sum(seen for seen, _ in found.values()))
         return [one for number in sorted(found) for one in found[number][1]]
 
-    def _check(self, seen: int) -> None:
+    def check(self, seen: int) -> None:
+        """Refuse any other number of rows than that of the table."""
         if seen != self.size():  # [placed.1]
             raise BadInput(CHANGED)
 
@@ -128,7 +129,8 @@ def _joined(one: dict[int, Any], other: dict[int, Any]) -> dict[int, Any]:
     return one
 
 
-def _both(merge: Merge[R], one: tuple[int, R], other: tuple[int, R]) -> tuple[int, R]:
+def both(merge: Merge[R], one: tuple[int, R], other: tuple[int, R]) -> tuple[int, R]:
+    """A merge of results beside numbers of rows."""
     return one[0] + other[0], merge(one[1], other[1])
 
 

@@ -74,6 +74,7 @@ class Remote(Protocol):
 
 Number = tuple[int, int]  # of a piece: of its part, and of the pieces of that one
 Gather = Callable[[Callable[[Number, Any], Any]], list[Any]]
+Keep = Callable[[Pointwise, int], Any]  # what a function makes of each piece, there: see kept_rows.py
 
 
 class Stream:
@@ -84,15 +85,16 @@ class Stream:
     dict, columns by name. A mechanism that takes a stream folds it: how it is cut changes nothing. `part`, if there is
     one, gives the entries from one place up to another without reading the others, `calls` the pieces by calls, for
     threads that make them themselves. `remote` folds it where it is, if that is not here; `glance` then gives a few
-    entries, to guess by, and `gather` what a function makes of each piece and its number, there, in order. What is
-    `left` of another stream has no length until it is asked for one or read: its first pass counts it.
+    entries, to guess by, `gather` what a function makes of each piece and its number, there, in order, and `keep` has
+    rows kept there. What is `left` of another stream has no length until it is asked for one or read: its first pass
+    counts it.
 
     >>> stream = Stream(4, lambda: iter([np.array([1.0, 2.0]), np.array([3.0, np.nan])]))
     >>> len(stream), sum(len(piece) for piece in stream)
     (4, 4)
     """
 
-    __slots__ = ("_pieces", "_size", "_whole", "calls", "gather", "glance", "kind", "known", "part", "remote")
+    __slots__ = ("_pieces", "_size", "_whole", "calls", "gather", "glance", "keep", "kind", "known", "part", "remote")
 
     def __init__(
         self,
@@ -104,10 +106,11 @@ class Stream:
         kind: type = np.float64,
         glance: Callable[[int], Any] | None = None,
         gather: Gather | None = None,
+        keep: Keep | None = None,
         whole: "Stream | None" = None,
         calls: Callable[[], Calls] | None = None,
     ) -> None:
-        self.glance, self.gather, self.calls, self._whole = glance, gather, calls, whole
+        self.glance, self.gather, self.keep, self.calls, self._whole = glance, gather, keep, calls, whole
         self._size, self._pieces, self.part, self.remote, self.kind = size, pieces, part, remote, kind
         self.known: dict[float, Any] = {}  # orders that were begun by the pass that counted it, by their default
 
@@ -291,11 +294,6 @@ def check_held(rows: Any) -> None:
         )
 
 
-def ones(size: int) -> Stream:
-    """So many entries that are 1: nothing is read for them."""
-    return Stream(size, lambda: (np.ones(min(MANY, size - start)) for start in range(0, size, MANY)))
-
-
 def each(function: Pointwise, values: Any, kind: type | None = None) -> Any:
     """A function of rows, applied to all of them; to those of a stream whenever it is read, where it is read. What it
     gives is of this kind, or as before."""
@@ -307,7 +305,8 @@ def mapped(function: Pointwise, values: Stream, size: int, kind: type | None = N
     remote = None if values.remote is None else partial(_mapped, values.remote, function)
     glance = None if values.glance is None else partial(_seen_through, function, values.glance)
     gather = None if values.gather is None else partial(_gathered, values.gather, function)
-    more: dict[str, Any] = {"kind": values.kind if kind is None else kind, "glance": glance, "gather": gather}
+    keep = None if values.keep is None else partial(_kept, values.keep, function)
+    more: dict[str, Any] = {"glance": glance, "gather": gather, "keep": keep, "kind": kind or values.kind}
     more |= {"calls": calls_of(function, values)}
     return Stream(size, lambda: (function(piece) for piece in values), remote=remote, **more)
 
@@ -371,6 +370,14 @@ def _one_by_one(remotes: list[Remote], kernel: Kernel[R], merge: Merge[R]) -> R:
 
 def _seen_through(function: Pointwise, glance: Callable[[int], Any], wanted: int) -> Any:
     return function(glance(wanted))
+
+
+def _kept(keep: Keep, first: Pointwise, function: Pointwise, size: int) -> Any:
+    return keep(partial(_both_of, first, function), size)
+
+
+def _both_of(first: Pointwise, then: Pointwise, piece: Any) -> Any:
+    return then(first(piece))
 
 
 def _gathered(gather: Gather, function: Pointwise, work: Callable[[Number, Any], Any]) -> list[Any]:

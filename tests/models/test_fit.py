@@ -1,5 +1,6 @@
 """Known estimators of few people: answered by a mechanism for all of them at once, as the estimator returns them."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,37 @@ def test_an_outcome_that_hardly_varies_is_refused_and_not_answered_with_nothing(
     release = discreet.fit(LinearRegression(), x, days, epsilon=0.5, delta=1e-6, rng=Seeded(1))
     assert release.refusal is not None
     assert "tell the rarest level or column apart" in release.refusal
+
+
+@pytest.mark.parametrize("people", [1400, 2000])
+def test_rows_to_bring_are_enough_for_what_answers_so_few(people: int) -> None:
+    """Blocks and the regression of all at once need other numbers of rows; what is named is enough."""
+
+    def ask(rows: int) -> Any:
+        draws = np.random.default_rng(6)
+        x = draws.normal(size=(rows, 3))
+        y = x @ [3.0, -2.0, 1.0] + draws.normal(size=rows)
+        return discreet.fit(LinearRegression(), x, y, epsilon=0.3, delta=1e-6, rng=Seeded(2))
+
+    refusal = ask(people).refusal
+    assert refusal is not None
+    assert ask(int(re.findall(r"bring (\d+) rows", refusal)[0])).refusal is None
+
+
+def test_rows_to_bring_for_a_rare_column_are_of_a_size_that_does() -> None:
+    """One person in twelve has another number in one column, which the noise hides among so few."""
+
+    def ask(people: int) -> Any:
+        draws = np.random.default_rng(5)
+        x = np.column_stack([draws.normal(size=people), np.where(draws.random(people) < 1 / 12, 3.0, 0.0)])
+        y = x @ [1.0, 1.0] + draws.normal(size=people)
+        return discreet.fit(LinearRegression(), x, y, epsilon=1.0, delta=1e-6, neighbours="replace", rng=Seeded(1))
+
+    refusal = ask(2700).refusal
+    assert refusal is not None
+    needed = int(re.findall(r"bring (\d+) rows", refusal)[0])  # three million, where nobody seems to be left
+    assert needed < 50_000
+    assert ask(needed).refusal is None
 
 
 @pytest.mark.claim("counted_people.1")

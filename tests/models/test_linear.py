@@ -396,3 +396,12 @@ def test_an_outcome_of_three_grades_is_not_taken_for_one_value(grades: tuple[flo
     release = discreet.linear_regression(x, y, epsilon=2.0, delta=1e-6, rng=discreet.Seeded(1))
     assert release.refusal is None
     assert 0.4 < release.value.coef[0] < 0.6
+
+
+@pytest.mark.claim("least_squares.2")
+def test_a_guess_of_a_private_number_of_rows_is_judged_as_a_noisy_one_is() -> None:
+    mechanism = LeastSquares(0.3, 1e-6, names=("a", "b", "c"), neighbours=Neighbours.ADD_OR_REMOVE)
+    needed = mechanism.needed()
+    mechanism.check(needed)
+    with pytest.raises(Refused, match=f"takes about {needed} at"):
+        mechanism.check(needed * 9 // 10)

@@ -219,8 +219,8 @@ class LeastSquares:
         return least_rows(lambda rows: self.stages(rows if public else None))
 
     def check(self, size: int | None) -> None:
-        """Refused, by public numbers, if so many rows are too few. [least_squares.2]"""
-        if size is not None and not self.stages(size).enough(size):
+        """Refused, by public numbers, if so many rows are too few; of a private number, a guess. [least_squares.2]"""
+        if size is not None and not self.stages(size if self.neighbours.size_is_public else None).enough(size):
             raise Refused(self._too_few(size))
 
     def release(self, rows: Any, rng: Randomness) -> Release[Coefficients]:

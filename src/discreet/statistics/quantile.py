@@ -47,7 +47,7 @@ Why
     #{x <= t} records lie in lower cells, and its score is at least #{x <= t} - rank. That count is in distribution at
     least Bin(n, q): [ranks.2], averaged over it, bounds the miss, and [ranks.3] picks the rank. Mirrored, with
     #{x >= t}, for the upper end. Where n is private, a tenth of 1 - confidence goes to a band for it, and [ranks.4]
-    covers the band. [quantile.6] Nothing else is read.
+    covers the band. [quantile.6] Nothing else is read; what was drawn could be released.
 Needs
     Independent records, for the interval. Its confidence is declared before the release: its ends are what is drawn.
     Without bounds enough records: epsilon_i min(rank, n - rank) >= 34 D for each draw, 34 = 2 (10 + ln 1000), so that
@@ -89,6 +89,7 @@ from discreet.privacy.release import Provenance, Release
 from discreet.privacy.values import Vector
 from discreet.stages.declared import check_bounds, check_granularity, checked_shares
 from discreet.statistics.quantile_cells import (
+    FAR_OFF,
     MAX,
     TIED,
     Candidates,
@@ -96,6 +97,7 @@ from discreet.statistics.quantile_cells import (
     find_scale,
     find_unit,
     floor_to,
+    lost_at,
     nearest_to,
     point_stairs,
     values_of,
@@ -112,10 +114,6 @@ SCALING: Final = Fraction(1, 16)  # of epsilon, for the scale of the data [quant
 FINDING: Final = Fraction(1, 16)  # of epsilon, for the granularity; twice that where records are replaced [quantile.2]
 MARGIN: Final = 3  # scales of a noisy count that are taken off before anything is decided [quantile.6]
 FAR: Final = 4.0  # without bounds, ends that differ by more than this factor have their middle on the log scale
-FAR_OFF: Final = (
-    "at q = {} an end was drawn far beyond nine tenths of the data, by a private look: it tells nothing, and the "
-    "value leaves it out. Give public bounds, or ask for a larger epsilon"
-)
 FOUND: Final = ", as was found privately; if you know better, declare granularity="
 SHOWN: Final = ("q", "bounds", "confidence", "granularity", "guaranteed", "missing", "neighbours")
 WEIGHED: Final = {"x": number(streams=True, dates=True), "weights": number(optional=True)}
@@ -315,6 +313,8 @@ class Quantile:
             notes.append(f"the interval takes the data as {taken}{FOUND if self.granularity is None else ''}")
         found, far = values_of(ends, self._shares, most, FAR if self.bounds is None else math.inf)
         notes += [FAR_OFF.format(" and ".join(map(show, far)))] if far else []
+        if lost := lost_at(ends, self._shares, most):  # [quantile.6]
+            return Release(self.guarantee, self._provenance(size, rng, counted), refusal=lost, name=self._name)
         history = self._provenance(size, rng, counted, notes, aims=[[aim.low, aim.high] for aim in aims])
         value = self._named([nearest_to(one, unit) if unit > 0 else one for one in found])
         return Release(self.guarantee, history, value, spread=spread, name=self._name)

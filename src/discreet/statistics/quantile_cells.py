@@ -43,7 +43,7 @@ from discreet.noise.choose_float import (
 )
 from discreet.noise.float_cells import in_cells, multiples, quotients
 from discreet.noise.order_statistics import Ordered
-from discreet.privacy.exact import Number, exact
+from discreet.privacy.exact import Number, exact, show
 from discreet.privacy.loss import Choice
 from discreet.privacy.mechanism import Randomness
 from discreet.statistics.rank_cells import RankCells
@@ -76,6 +76,15 @@ UNITS: Final = (  # what data may be rounded to, coarse ones first, and how much
 )
 MOST_DISTINCT: Final = 2**20  # records up to which the different ones are counted
 BEYOND: Final = 64.0  # times as far as nine tenths of the records: an end there was drawn by chance
+SPECK: Final = 1e-12  # the same, but 0 itself: an end so near to 0 was, where the other one is beyond
+FAR_OFF: Final = (
+    "at q = {} an end was drawn far beyond nine tenths of the data, by a private look: it tells nothing, and the "
+    "value leaves it out. Give public bounds, or ask for a larger epsilon"
+)
+LOST: Final = (
+    "at q = {} both ends of the interval were drawn by chance, far from nine tenths of the data by a private look: "
+    "too few rows for what they hold. Give public bounds=(low, high), bring more rows, or ask for a larger epsilon"
+)
 FIRM: Final = 17.0  # nats that make the prior count as it stands
 SURE: Final = 6.0  # nats by which units above 1 must be refutable if they are to be tried
 GRAINS: Final = 64  # of a record, in the scores of the granularity
@@ -124,6 +133,22 @@ def values_of(
         elif side > 0:
             found[place] = min([high, *(value for other, value in sound if other > q and value >= low)])
     return found, [q for q, side in zip(shares, off, strict=True) if side]
+
+
+def lost_at(ends: Sequence[tuple[float, float]], shares: Sequence[Number], most: Sequence[float]) -> str | None:
+    """Why there is no answer where one end is farther from 0 than its `most`, and the other too or next to nothing.
+
+    >>> lost_at([(1.0, 1e150), (0.0, 1e150), (999.0, 1001.0)], [0.2, 0.5, 0.8], [50.0] * 3)
+    >>> lost_at([(-1e90, 1e150)], [0.5], [50.0])[:16]
+    'at q = 0.5 both '
+    """
+    found = []
+    for q, (low, high), limit in zip(shares, ends, most, strict=True):
+        near, far = sorted((abs(low), abs(high)))
+        chance = low < 0 < high or far / BEYOND > near if near > limit else 0 < near < SPECK * limit
+        if far > limit and chance:
+            found.append(show(q))
+    return LOST.format(" and ".join(found)) if found else None
 
 
 def floor_to(value: float, unit: Number) -> float:

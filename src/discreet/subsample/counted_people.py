@@ -151,6 +151,10 @@ class CountedPeople:
             if self.size is not None:
                 check(found, size)
 
+    def _answers(self, size: int, fewest: int) -> None:
+        """Refused where so many would be, also by what answers for them, which may count them again."""
+        check(self.checked(size, fewest), size)
+
     def check_machine(self) -> None:
         """NoSandbox where this machine cannot make the sandbox asked for."""
         inner = self._possible()
@@ -163,6 +167,7 @@ class CountedPeople:
         told = []
         shown: dict[str, Any] = {}
         people = fewest = noisy = self.size or 0
+        likely = 0
         if self.size is None:
             noisy = int(
                 rng.blur(sum(map(people_in, tables_of(table))), sensitivity=1, cost=self.counting)
@@ -174,15 +179,16 @@ class CountedPeople:
             seen = int(
                 rng.blur(rarest(tables_of(table), self.rare), sensitivity=1, cost=self.rarity)
             )  # [counted_people.3]
-            fewest = max(1, min(people, seen - round(CAUTION / float(self.rarity.epsilon))))
+            lost = round(CAUTION / float(self.rarity.epsilon))
+            fewest, likely = max(1, min(people, seen - lost)), min(people, max(seen, lost) // 3)
             shown |= {"people of the rarest level, noisy": seen}
             if 2 * fewest < people:
                 told.append(f"about {max(seen, 0)} people tell the rarest level or column apart (a noisy number)")
         try:
             self.check(people, fewest)
         except Refused:  # [counted_people.2]
-            share = Fraction(fewest, people)
-            needed = people_needed(lambda size: self.check(size, max(1, math.floor(size * share)))) + self.caution
+            share = Fraction(max(fewest, likely), people)  # with the noise taken off there may be next to none
+            needed = people_needed(lambda size: self._answers(size, max(1, math.floor(size * share)))) + self.caution
             to_do = what_to_do(noisy, self.epsilon, needed, noisy=True, rows="people")
             more = "; merge rare levels, or leave rare columns out" if 2 * fewest < people else ""
             words = f"{', '.join(told or [f'{people} people'])}, about {needed} are needed: {to_do}{more}{self.advice}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Missing: TypeAlias = Any  # "keep", "drop", or a public text, number or date that stands in
 BESIDE: Final = ("offset", "weights", "clusters", "strata")  # are told by what they are
-HALF: Final = 0.5  # of the rows: if more are left out, a refusal begins with that
+MANY: Final = 0.1  # of the rows: if more are left out, a refusal begins with that
 OWN: Final = "\0"  # begins the name of a column that a caller gave as an array: it is nobody's name for it
 WRONG: Final = {"text": "text", "category": "categories", "date": "dates"}
 
@@ -393,7 +393,7 @@ def told_missing(release: Release[Any], absent: float, total: float | None, colu
     what = "entries are missing" if columns == 1 else "rows have a missing entry"
     note = f"about {many} {what}, by a noisy count at no further cost"
     refusal = release.refusal
-    if refusal is not None and (total is None or share > HALF):
+    if refusal is not None and (total is None or share > MANY):
         why = "an entry is missing there, or is not of the kind that is asked for, as a text where a number is"
         refusal = f"about {many} rows are left out (a noisy count): {why}. Of the others: {refusal}"
     history = replace(release.provenance, notes=(note, *release.provenance.notes))

@@ -33,6 +33,7 @@ from discreet.statistics.proportion import Proportion
 from discreet.statistics.quantile import Quantile
 from discreet.statistics.sufficient import SufficientStatistics
 from discreet.statistics.variance import Variance
+from discreet.tables import piece_threads
 from discreet.tables import streams as streams_of
 from discreet.tables.streams import Stream
 
@@ -159,7 +160,7 @@ def test_runs_are_places_each_once(size: int, wanted: int) -> None:
 @pytest.mark.parametrize("name", ["mean", "gaussian", "variance with bounds", "quantile", "points", "count"])
 def test_memory_is_bounded(name: str, relation: Neighbours, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream of 240 MB, four values in five of which are one and the same, in less than half of that a thread."""
-    monkeypatch.setattr(streams_of, "THREADS", 1)
+    monkeypatch.setattr(piece_threads, "THREADS", 1)
     size, length = 30_000_000, 100_000
     piece = np.concatenate([np.zeros(length * 4 // 5), np.random.default_rng(1).lognormal(0, 1, length // 5)])
     stream = Stream(size, lambda: (piece for _ in range(size // length)))

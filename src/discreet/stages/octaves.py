@@ -44,6 +44,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from discreet.accounting.allocation import Allocation
 from discreet.noise.additive import ROOM, slack
+from discreet.noise.choose_float import short_numbers
 from discreet.noise.distributions import LARGEST_SCALE
 from discreet.privacy.exact import exact, root_above
 from discreet.privacy.guarantee import Neighbours
@@ -164,7 +165,9 @@ def place_of(
 
     None where too few rows show; and, of about `size` rows, where only those show that share one value. [octaves.2]"""
     drawn: dict[str, Any] = {"neighbours": neighbours, "rng": rng}
-    centre = middle(values, cost=costs.part("centre", Choice), **drawn) if "centre" in costs else 0.0
+    centre = 0.0
+    if "centre" in costs:  # few digits first: 0 where most are 0, and no number beside it
+        centre = middle(values, cost=costs.part("centre", Choice), prior=short_numbers(), **drawn)
     found = column_unit(values, centre, cost=costs.part("unit", Gaussian), **drawn)
     if found is None or not abs(centre) < LARGEST:
         return None

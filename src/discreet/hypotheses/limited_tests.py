@@ -67,7 +67,6 @@ from discreet.hypotheses.tail_limits import (
     located,
     said,
 )
-from discreet.noise.choose_float import short_numbers
 from discreet.privacy.exact import Number, is_number, show
 from discreet.privacy.guarantee import Neighbours, check_budget
 from discreet.privacy.loss import Choice, Laplace
@@ -274,7 +273,7 @@ class LimitedMeansTest:
             at = Limits(low / 2 + high / 2, high / 2 - low / 2, high / 2 - low / 2)
             return Samples(parts, sizes, at.centre, self.neighbours), at, stages
         cost = stages.part("centre", Choice)
-        centre = middle(chained(parts), cost=cost, neighbours=self.neighbours, rng=rng, prior=short_numbers())
+        centre = middle(chained(parts), cost=cost, neighbours=self.neighbours, rng=rng)
         people = Samples(parts, sizes, centre, self.neighbours)
         return people, *limited_at(people, self.stages, rng)
 

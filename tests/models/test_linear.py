@@ -363,7 +363,10 @@ def test_a_ridge_beyond_the_floats_is_a_refusal(ridge: float) -> None:
             x * [1e-149, 1.0], Seeded(1)
         )
         assert release.refusal
-    release = LeastSquares(8.0, 1e-5, names=("a",), ridge=ridge).release(x, Seeded(2))
+    release = LeastSquares(8.0, 1e-5, names=("a",), ridge=ridge).release(x, Seeded(1))
+    if ridge > 1e90:  # no digit of the rows is left beside it
+        assert release.refusal
+        return
     assert release.value["a"] == pytest.approx(0.0, abs=1e-3)
 
 

@@ -105,6 +105,7 @@ LOST: Final = (
 STIFF: Final = (
     "this ridge in the units of the columns is beyond the floats; rescale the columns, or give a smaller ridge"
 )
+STIFFEST: Final = 2.0**40  # times the rows: beside a larger ridge their information has no digits left
 UNSETTLED: Final = (
     "the steps towards the coefficients do not settle: perhaps a column takes large values for a few people only; give "
     "bounds for such columns, take their logarithm, or use a larger epsilon"
@@ -337,7 +338,7 @@ def find(
     information, noise = gram(weighed(inner, unit), "information", predictors, stages.longest(size, spread))
     turn = applied(inner)
     ridge = turn * (penalty / units[:many] / units[:many] / (unit or 1.0))
-    if not np.isfinite(ridge @ turn.T).all():  # [newton_stages.2]
+    if not np.abs(ridge @ turn.T).max() < STIFFEST * size:  # [newton_stages.2]
         return STIFF
     first = turn @ total[:many, :many] @ turn.T if stages.many else None
     information, noise, values, vectors = _informed(information, noise, ridge @ turn.T, first)
